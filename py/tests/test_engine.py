@@ -117,6 +117,35 @@ def test_depth_is_refused_with_the_id_at_any_depth():
         assert (reply["id"], reply["error"]["code"]) == ("d", "bad_request")
 
 
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        (b'{"id":"a","op":"terms","text":"a","text":"b"}', "a"),
+        (b'{"op":"terms","op":"terms","text":"a","id":"a"}', "a"),
+        (b'{"id":"a","op":"rank","method":{"kind":"bm25","kind":"bm25"}}', "a"),
+        (b'{"id":"a","op":"evaluate","passages":[{"id":1,"id":2}]}', "a"),
+        (b'{"id":"a","op":"numbers","kind":"canonical","values":[1e400]}', "a"),
+        (b'{"id":"\\u0061","op":"nothing","x":-1e400}', "a"),
+        (b'{"id":"a","op":"info","id":"a"}', None),
+        (b'{"id":"a","op":"info","i\\u0064":"b"}', None),
+        (b'{"id":"a","id":"b","op":"numbers","kind":"canonical","values":[1e400]}', None),
+        (b'{"id":1e400,"op":"info"}', None),
+        (b'{"id":1,"op":"info","x":1e400}', None),
+        (b'{"id":"\\ud800","op":"info","x":1e400}', None),
+        (b'{"op":"info","x":{"id":"a"},"y":1e400}', None),
+        (b'[{"id":"a","id":"a"}]', None),
+        (b'{"id":"a","op":"info","x":1e400', None),
+        (b'{"id":"a","op":"info","op":"info",}', None),
+        (b'{"id":"a","op":"info","x":1e400,"y":NaN}', None),
+        (b'{"id":"a","op":"info","x":1e400,"y":"\xff"}', None),
+    ],
+)
+def test_a_line_keeps_its_id_where_its_grammar_is_json(line, name):
+    refused, following = talk(line, b'{"id":"next","op":"info"}')
+    assert (refused["id"], refused["error"]["code"]) == (name, "bad_request")
+    assert following["id"] == "next"
+
+
 def test_an_id_may_be_any_text():
     for name in ("", "é\n🦜", 'a"b'):
         (reply,) = talk(json.dumps({"id": name, "op": "info"}).encode())
@@ -134,6 +163,11 @@ CHUNK = {"text": "a", "chunker": {"kind": "fixed", "size": 1}}
 RANK = {"passages": ["a"], "queries": ["a"], "method": {"kind": "bm25"}}
 DENSE = RANK | {"method": {"kind": "dense"}, "passage_vectors": INLINE, "query_vectors": INLINE}
 EVALUATE = {"passages": [SPAN], "answers": [SPAN], "rankings": [[0]]}
+RUN = {"from": 0, "to": 2, "extra": 1}
+FILL = {"tokens": [1, 2], "chunks": [RUN], "ranking": [0], "budget": 9}
+RANGE = {"start": 0, "end": 2}
+COVER = {"context": [RANGE], "evidence": [RANGE], "minimum": 1}
+BOOTSTRAP = {"treatment": [[1, 2]], "baseline": [[0.5, 2]]}
 
 REFUSED = {
     "bad_request": [
@@ -174,6 +208,32 @@ REFUSED = {
         ("quantize", {"vectors": [[]], "to": "int8"}),
         ("quantize", {"vectors": [[1]], "to": "int2"}),
         ("quantize", {"vectors": [1], "to": "int8"}),
+        *(("fill", FILL | change) for change in (
+            {"tokens": [1, -1]}, {"tokens": [1, 1.5]}, {"tokens": 1}, {"tokens": []}, {"chunks": [RUN | {"extra": -1}]},
+            {"chunks": [RUN | {"from": 2}]}, {"chunks": [RUN | {"from": 3}]}, {"chunks": [RUN | {"from": -1}]},
+            {"chunks": [RUN | {"to": 3}]}, {"chunks": [RUN, RUN | {"to": 0}]}, {"chunks": [[0, 2, 1]]},
+            {"chunks": [{"from": 0, "to": 2}]}, {"chunks": [RUN | {"tokens": 3}]}, {"chunks": []}, {"ranking": [0, 0]},
+            {"ranking": [1]}, {"ranking": [-1]}, {"ranking": [[0]]}, {"budget": 1.5}, {"budget": None}, {"budget": 2**53},
+            {"tokens": [1, -1], "budget": 0}, {"ranking": [0, 0], "budget": 0}, {"depth": 1},
+        )),
+        ("fill", {name: FILL[name] for name in ("tokens", "chunks", "ranking")}),
+        *(("cover", COVER | change) for change in (
+            {"context": [RANGE | {"start": -1}]}, {"context": [RANGE | {"start": 2}]}, {"evidence": [RANGE | {"end": 0}]},
+            {"evidence": [RANGE, RANGE | {"start": -1}]}, {"evidence": [[0, 2]]}, {"evidence": [SPAN]}, {"context": None},
+            {"minimum": "most"}, {"minimum": "1"}, {"minimum": "\ud800"}, {"minimum": 1.5}, {"minimum": True}, {"minimum": None},
+            {"minimum": 2**53}, {"minimum": 0, "context": [RANGE | {"end": 0}]},
+        )),
+        ("cover", {name: COVER[name] for name in ("context", "evidence")}),
+        *(("bootstrap", BOOTSTRAP | change) for change in (
+            {"treatment": []}, {"treatment": [], "baseline": []}, {"baseline": [[1, 1], [1, 1]]}, {"treatment": [[1]]},
+            {"treatment": [[1, 2, 3]]}, {"treatment": [1, 2]}, {"treatment": [[1, 1.5]]}, {"treatment": [["1", 1]]},
+            {"treatment": [[-0.5, 1]]}, {"baseline": [[1, -1]]}, {"baseline": [[1, 2**53]]}, {"baseline": [[True, 1]]},
+            {"resamples": 1.5}, {"resamples": None}, {"seed": "1"}, {"treatment": [], "resamples": 0}, {"runs": 1},
+        )),
+        ("bootstrap", {"treatment": [[1, 2]]}),
+        ("numbers", {"kind": "mean"}),
+        ("numbers", {"kind": "mean", "fractions": [[1, 2, 3]]}),
+        ("numbers", {"kind": "mean", "fractions": [], "values": []}),
         ("numbers", {}),
         ("numbers", {"kind": "exp"}),
         ("numbers", {"kind": "ln", "fractions": [[1]]}),
@@ -204,6 +264,16 @@ REFUSED = {
         ("evaluate", EVALUATE | {"cutoffs": []}),
         ("evaluate", EVALUATE | {"cutoffs": [1, 1.0]}),
         ("evaluate", EVALUATE | {"cutoffs": [0]}),
+        ("fill", FILL | {"budget": 0}),
+        ("fill", FILL | {"budget": -1}),
+        ("cover", COVER | {"minimum": 0}),
+        ("cover", COVER | {"minimum": -1}),
+        *(("bootstrap", BOOTSTRAP | change) for change in (
+            {"resamples": 0}, {"resamples": 1_000_001}, {"seed": -1}, {"seed": 2**32},
+            {"treatment": [[1.7e308, 1]] * 2, "baseline": [[0, 1]] * 2},
+        )),
+        ("numbers", {"kind": "mean", "fractions": [[1, 1], [1, 0]]}),
+        ("numbers", {"kind": "mean", "fractions": [[-1, 1]]}),
         ("numbers", {"kind": "ln", "fractions": [[0, 1]]}),
         ("numbers", {"kind": "ratio", "fractions": [[1, 0]]}),
         ("numbers", {"kind": "sum", "values": ["7fefffffffffffff"] * 2}),
@@ -250,7 +320,9 @@ def test_info():
     assert found["engine"] == "chunkproof-py"
     assert (found["spec"], found["unicode"]) == ("1.0.0", "18.0.0")
     assert found["tokenizer"] == "sha256:c0382117ea329cdf097041132f6d735924b697924d6f6fc3945713e96ce87539"
-    assert found["ops"] == "info pieces segments chunk rank evaluate terms quantize numbers".split()
+    assert (
+        found["ops"] == "info pieces segments chunk rank evaluate terms quantize fill cover bootstrap numbers".split()
+    )
 
 
 def test_5_point_0_is_5_and_there_is_no_upper_limit():
@@ -316,6 +388,29 @@ def test_evaluate():
     assert set(found["mean"]) == {"recall@1", "recall@2", "mrr@10", "ndcg@10"}
 
 
+def test_fill_cover_and_bootstrap():
+    chunks = [{"from": 0, "to": 2, "extra": 1}, {"from": 1, "to": 4, "extra": 0}]
+    fields = {"tokens": [1, 2, 3, 4], "chunks": chunks, "ranking": [0, 1]}
+    assert ask("fill", **fields, budget=11) == {
+        "context": [{"from": 0, "to": 4}], "tokens": 11, "extra": 1, "chunks": 2, "full": False,
+    }  # fmt: skip
+    assert ask("fill", **fields, budget=9)["context"] == [{"from": 0, "to": 3}]
+    assert ask("fill", **fields | {"ranking": []}, budget=9) == {
+        "context": [], "tokens": 0, "extra": 0, "chunks": 0, "full": False,
+    }  # fmt: skip
+    ranges = [{"start": 5, "end": 9}, {"start": 0, "end": 2}]
+    evidence = [{"start": 1, "end": 6}, {"start": 2, "end": 5}]
+    for minimum, hits in ((1, [True, False]), (2, [True, False]), (3, [False, False]), ("half", [False, False])):
+        assert ask("cover", context=ranges, evidence=evidence, minimum=minimum) == {"overlaps": [2, 0], "hits": hits}
+    assert ask("cover", context=[], evidence=[], minimum="all") == {"overlaps": [], "hits": []}
+    found = ask("bootstrap", treatment=[[3, 4]], baseline=[[0.5, 2]])
+    assert found == {
+        "difference": double(0.5), "interval": [double(0.5)] * 2, "p": double(2 / 10001), "at_most_zero": 0,
+        "at_least_zero": 10000,
+    }  # fmt: skip
+    assert ask("bootstrap", treatment=[[3, 4]], baseline=[[0.5, 2]], resamples=10_000, seed=1) == found
+
+
 def test_terms_quantize_numbers():
     assert ask("terms", text="The Sea, the sea") == {"terms": ["sea", "sea"]}
     assert ask("quantize", vectors=[[46, 23], [0, -0.0]], to="int8") == {"vectors": [[127, 64], [0, 0]]}
@@ -327,6 +422,9 @@ def test_terms_quantize_numbers():
     assert ask("numbers", kind="sum", values=["8000000000000000"]) == {"value": "0" * 16}
     assert ask("numbers", kind="print", values=["3FE0000000000000"], decimals=0) == {"texts": ["1"]}
     assert ask("numbers", kind="percentile", values=[], percentile=25) == {"value": None}
+    assert ask("numbers", kind="mean", fractions=[[1, 2], [2, 6]]) == {"value": double(5 / 12)}
+    assert ask("numbers", kind="mean", fractions=[[2**53 - 1, 1], [0, 5]]) == {"value": double(2**52 - 0.5)}
+    assert ask("numbers", kind="mean", fractions=[]) == {"value": "0" * 16}
     assert ask("numbers", kind="random", seed=0, count=1) == {"values": [double(0.26642920868471265)]}
     assert ask("numbers", kind="sample", seed=23, population=3, count=3) == {"indices": [0, 1, 2]}
     assert ask("numbers", kind="canonical", values=[-0.0, 1e-7, 2**70]) == {

@@ -2,6 +2,7 @@
 
 import math
 import struct
+import time
 from fractions import Fraction
 
 import mpmath
@@ -62,6 +63,15 @@ def test_ratio_is_the_nearest_double(n, d):
 def test_mean_rounds_once(fractions):
     exact = sum(fractions, Fraction(0)) / len(fractions) if fractions else 0
     assert numerics.mean(fractions) == float(exact)
+
+
+def test_mean_of_many_denominators_takes_no_time():
+    fractions = [Fraction(i, 2**52 + i) for i in range(20_000)]
+    start = time.monotonic()
+    numerics.mean(fractions)
+    assert time.monotonic() - start < 5
+    some = fractions[:501]
+    assert numerics.mean(some) == float(sum(some, Fraction(0)) / len(some))
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,13 @@ from chunkproof import records
 
 BAD = [
     b"", b" ", b"nul", b"{", b"[1,]", b"{'a':1}", b'{"a":1,}', b"[1 2]", b"01", b"1.", b".5", b"+1", b"0x10", b"NaN",
-    b"Infinity", b"-Infinity", b"[NaN]", b"1e400", b"-1e400", b"9" * 400, b'"\t"', b'"\\x"', b'"\\u12"', b"\xef\xbb\xbf{}",
-    b'"\xff"', b'"\xc0\x80"', b'"\xed\xa0\x80"', b"[] []", b"/**/[]", b'{"a":1,"a":1}', b'[{"a":1,"\\u0061":2}]',
+    b"Infinity", b"-Infinity", b"[NaN]", b'"\t"', b'"\\x"', b'"\\u12"', b"\xef\xbb\xbf{}",
+    b'"\xff"', b'"\xc0\x80"', b'"\xed\xa0\x80"', b"[] []", b"/**/[]",
     b"\xa0[]", b'"\\u00e"', b"-", b"1e", b"[1]]", b"{1:2}", b'{"a"}',
+]  # fmt: skip
+#: JSON by its grammar, and refused all the same.
+REFUSED = [
+    b"1e400", b"-1e400", b"9" * 400, b'{"a":1,"a":1}', b'[{"a":1,"\\u0061":2}]', b'{"a":[1e400],"b":{"c":0,"c":0}}',
 ]  # fmt: skip
 
 
@@ -21,6 +25,49 @@ BAD = [
 def test_what_is_not_json_is_refused(line):
     with pytest.raises(records.Unreadable):
         records.read(line)
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_what_the_grammar_allows_may_still_be_refused(line):
+    with pytest.raises(records.Unacceptable):
+        records.read(line)
+    with pytest.raises(records.Unacceptable):
+        records.read(b"[" * 100_000 + line + b"]" * 100_000)
+    with pytest.raises(records.Unreadable):
+        records.read(line + b" x")
+
+
+DEEP = b"[" * 100_000 + b"]" * 100_000
+
+
+@pytest.mark.parametrize("fault", [b'"x":0,"x":1', b'"x":{"y":0,"y":1}', b'"x":1e400', b'"x":[-1e999]', b'"x":' + DEEP])
+@pytest.mark.parametrize(
+    ("own", "name"),
+    [
+        (b'"id":"a"', "a"),
+        (b'"i\\u0064":"a"', "a"),
+        (b'"id":"a","more":{"id":"b","id":"c"}', "a"),
+        (b'"id":"a","id":"a"', None),
+        (b'"id":"a","i\\u0064":"b"', None),
+        (b'"id":["a"],"id":"b"', None),
+        (b'"id":"a","id":"b","id":"c"', None),
+        (b'"id":["a"]', None),
+        (b'"more":{"id":"a"}', None),
+    ],
+)
+def test_a_line_that_is_refused_keeps_its_id_unless_that_stands_twice(fault, own, name):
+    for members in (own + b"," + fault, fault + b"," + own):
+        with pytest.raises(records.Unacceptable) as refused:
+            records.read(b"{" + members + b"}")
+        found = refused.value.head.get("id")
+        assert (found if isinstance(found, str) else None) == name
+
+
+@pytest.mark.parametrize("line", [*REFUSED[:3], REFUSED[4], DEEP, b'[{"id":"a"},1e400]'])
+def test_what_is_no_object_has_no_id(line):
+    with pytest.raises(records.Unacceptable) as refused:
+        records.read(line)
+    assert refused.value.head == {}
 
 
 @pytest.mark.parametrize("line", [b"[,]", b"[]]", b"[", b"[[],]", *BAD[2:]])
@@ -48,7 +95,7 @@ def test_deep_nesting_still_has_an_id():
 def test_long_numbers_take_no_time():
     start = time.monotonic()
     records.read(b"0." + b"1" * 1_000_000)
-    with pytest.raises(records.Unreadable):
+    with pytest.raises(records.Unacceptable):
         records.read(b"1" * 1_000_000)
     assert time.monotonic() - start < 5
 

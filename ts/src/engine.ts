@@ -2,6 +2,8 @@
  * engine (spec 01): a request in, a reply out. Pure but for what the context brings, so that it runs in Node, and in a browser's worker.
  */
 import * as bm25 from "./bm25.ts";
+import { bootstrap as bootstrapOf } from "./bootstrap.ts";
+import * as budget from "./budget.ts";
 import * as fixed from "./fixed.ts";
 import type { Ranked } from "./fusion.ts";
 import * as fusion from "./fusion.ts";
@@ -88,6 +90,12 @@ function perform(request: Request, context: Context): unknown {
       return { terms: bm25.terms(request.text) };
     case "quantize":
       return { vectors: quantize(request) };
+    case "fill":
+      return budget.fill(request.tokens, request.chunks, request.ranking, request.budget);
+    case "cover":
+      return budget.cover(request.context, request.evidence, request.minimum);
+    case "bootstrap":
+      return bootstrap(request);
     case "numbers":
       return numbers(request);
   }
@@ -169,6 +177,11 @@ function quantize(request: RequestOf<"quantize">): List {
   return new List(rows.length, (i) => Array.from(rows[i]!));
 }
 
+function bootstrap({ treatment, baseline, resamples, seed }: RequestOf<"bootstrap">): unknown {
+  const { difference, interval, p, atMostZero, atLeastZero } = bootstrapOf(treatment, baseline, resamples, seed);
+  return { difference: hex(difference), interval: interval.map(hex), p: hex(p), at_most_zero: atMostZero, at_least_zero: atLeastZero };
+}
+
 function numbers(request: RequestOf<"numbers">): unknown {
   switch (request.kind) {
     case "ln":
@@ -186,6 +199,8 @@ function numbers(request: RequestOf<"numbers">): unknown {
       const value = numerics.percentile(request.values, request.percentile);
       return { value: value === null ? null : hex(value) };
     }
+    case "mean":
+      return { value: hex(numerics.mean(request.fractions.map(([n, d]) => ({ n, d })))) };
     case "random": {
       const draw = numerics.random(request.seed);
       return { values: Array.from({ length: request.count }, () => hex(draw())) };

@@ -9,6 +9,8 @@ export * as vectors from "./vectors.ts";
 export * as bm25 from "./bm25.ts";
 export * as fusion from "./fusion.ts";
 export * as metrics from "./metrics.ts";
+export * as budget from "./budget.ts";
+export * as bootstrap from "./bootstrap.ts";
 export * as records from "./records.ts";
 export { Refusal } from "./records.ts";
 export type { Chunk, Pieces } from "./pieces.ts";

@@ -4,8 +4,10 @@
  * Reading a request throws `bad_request` at once; a lone surrogate and a setting outside its range are only noted, since whatever is
  * `bad_request` anywhere in the request comes first.
  */
+import type { Unit } from "./bootstrap.ts";
 import type { Span } from "./metrics.ts";
 import { Refusal, unhex } from "./records.ts";
+import type { Range } from "./text.ts";
 
 /** What was found while reading that is no `bad_request`. */
 interface Notes {
@@ -36,6 +38,12 @@ const integer = (min = -Infinity, max = Infinity): Reader<number> => (value, at,
   if (!isInteger(value)) wrong(at, "an integer");
   if (value < min || value > max) notes.setting ||= `${at} must be ${max === Infinity ? `at least ${min}` : `${min} … ${max}`}`;
   return value === 0 ? 0 : value;
+};
+
+/** An integer ≥ 0 that is no setting: below 0 the request is bad. */
+const count: Reader<number> = (value, at, notes) => {
+  const read = integer()(value, at, notes);
+  return read < 0 ? wrong(at, "at least 0") : read;
 };
 
 const number = (min = -Infinity, max = Infinity): Reader<number> => (value, at, notes) => {
@@ -164,19 +172,54 @@ const rank: Reader<ReturnType<typeof rankBm25> | ReturnType<typeof rankVectors>>
   return isBm25 ? rankBm25(value, at, notes) : rankVectors(value, at, notes);
 };
 
+/** Refuses a ranking that names one twice or one that is not there. `seen` has a cell for each that is; `mark` is no other ranking's. */
+function checkRanking(ranking: readonly number[], seen: Uint32Array, mark: number): void {
+  for (const index of ranking) {
+    if (index < 0 || index >= seen.length) wrong("a ranking", "of what is there");
+    if (seen[index] === mark) wrong("a ranking", "without repetition");
+    seen[index] = mark;
+  }
+}
+
 const evaluate = object(
   { id, op: is("evaluate"), passages: list(span), answers: list(span), rankings: list(list(integer())), cutoffs: optional(list(integer(1)), [1, 3, 5, 10, 20]) },
   (value, notes) => {
     if (value.rankings.length !== value.answers.length) wrong("rankings", "one for each answer");
-    const seen = new Int32Array(value.passages.length).fill(-1);
-    value.rankings.forEach((ranking, i) => {
-      for (const passage of ranking) {
-        if (passage < 0 || passage >= seen.length) wrong("a ranking", "of passages that are there");
-        if (seen[passage] === i) wrong("a ranking", "without a passage twice");
-        seen[passage] = i;
-      }
-    });
+    const seen = new Uint32Array(value.passages.length);
+    value.rankings.forEach((ranking, i) => checkRanking(ranking, seen, i + 1));
     if (value.cutoffs.length === 0 || new Set(value.cutoffs).size < value.cutoffs.length) notes.setting ||= "cutoffs must be distinct, and not empty";
+  },
+);
+
+const headed = object({ from: integer(), to: integer(), extra: count });
+const fill = object({ id, op: is("fill"), tokens: list(count), chunks: list(headed), ranking: list(integer()), budget: integer(1) }, (value) => {
+  for (const { from, to } of value.chunks) if (from < 0 || from >= to || to > value.tokens.length) wrong("a chunk", "a run of at least one of the pieces");
+  checkRanking(value.ranking, new Uint32Array(value.chunks.length), 1);
+});
+
+const range: Reader<Range> = (value, at, notes) => {
+  const read = rangeFields(value, at, notes);
+  if (read.start < 0 || read.start >= read.end) wrong(at, "a range with start at least 0 and below end");
+  return read;
+};
+const rangeFields = object({ start: integer(), end: integer() });
+
+const words = oneOf("half", "all");
+const least = integer(1);
+const minimum: Reader<number | "half" | "all"> = (value, at, notes) => (typeof value === "string" ? words : least)(value, at, notes);
+
+/** A unit [c, q]: a number and an integer, neither below 0. */
+const unit: Reader<Unit> = (value, at) => {
+  if (!Array.isArray(value) || value.length !== 2) wrong(at, "a pair [c, q]");
+  const [c, q] = value as [unknown, unknown];
+  if (typeof c !== "number" || !Number.isFinite(c) || c < 0) wrong(`the c of ${at}`, "a number of at least 0");
+  if (!isInteger(q) || q < 0) wrong(`the q of ${at}`, "an integer of at least 0");
+  return [c, q];
+};
+const bootstrap = object(
+  { id, op: is("bootstrap"), treatment: list(unit), baseline: list(unit), resamples: optional(integer(1, 1_000_000), 10_000), seed: optional(seed, 1) },
+  ({ treatment, baseline }) => {
+    if (treatment.length === 0 || treatment.length !== baseline.length) wrong("treatment and baseline", "of one length, and not empty");
   },
 );
 
@@ -187,6 +230,7 @@ const numbers = byName("kind", {
   sum: object({ ...numbersFields, kind: is("sum"), values: list(double) }),
   print: object({ ...numbersFields, kind: is("print"), values: list(double), decimals: integer(0, 100) }),
   percentile: object({ ...numbersFields, kind: is("percentile"), values: list(double), percentile }),
+  mean: object({ ...numbersFields, kind: is("mean"), fractions: list(fractionOf(0)) }),
   random: object({ ...numbersFields, kind: is("random"), seed, count: integer(0, 1_000_000) }),
   sample: object({ ...numbersFields, kind: is("sample"), seed, population: integer(0, 10_000_000), count: integer(0) }, (value, notes) => {
     if (value.count > value.population) notes.setting ||= `count ${value.count} must be at most population ${value.population}`;
@@ -209,6 +253,9 @@ const operations = {
   evaluate,
   terms: object({ id, op: is("terms"), text }),
   quantize: object({ id, op: is("quantize"), vectors: list(quantizeRow), to: oneOf("int8", "int4", "binary") }),
+  fill,
+  cover: object({ id, op: is("cover"), context: list(range), evidence: list(range), minimum }),
+  bootstrap,
   numbers,
 } as const;
 

@@ -13,7 +13,7 @@ const numbers = (kind: string, fields: object) => ({ op: "numbers", kind, ...fie
 
 describe("replies", () => {
   test("info names what answers", () => {
-    expect(ask({ op: "info" })).toMatchObject({ engine: "chunkproof-ts", spec: "1.0.0", unicode: "18.0.0", ops: ["info", "pieces", "segments", "chunk", "rank", "evaluate", "terms", "quantize", "numbers"] });
+    expect(ask({ op: "info" })).toMatchObject({ engine: "chunkproof-ts", spec: "1.0.0", unicode: "18.0.0", ops: ["info", "pieces", "segments", "chunk", "rank", "evaluate", "terms", "quantize", "fill", "cover", "bootstrap", "numbers"] });
   });
   test("every operation answers", () => {
     expect(ask({ op: "pieces", text: "Hi, 7" })).toEqual({ pieces: [{ start: 0, end: 2, tokens: 1 }, { start: 2, end: 3, tokens: 1 }, { start: 3, end: 4, tokens: 1 }, { start: 4, end: 5, tokens: 1 }] });
@@ -36,6 +36,8 @@ describe("replies", () => {
     expect(ask(numbers("sum", { values: ["8000000000000000"] }))).toEqual({ value: "0000000000000000" });
     expect(ask(numbers("print", { values: ["3FE0000000000000"], decimals: 0 }))).toEqual({ texts: ["1"] });
     expect(ask(numbers("percentile", { values: [], percentile: 3 }))).toEqual({ value: null });
+    expect(ask(numbers("mean", { fractions: [[1, 10], [2, 10]] }))).toEqual({ value: "3fc3333333333333" });
+    expect(ask(numbers("mean", { fractions: [] }))).toEqual({ value: "0000000000000000" });
     expect(ask(numbers("random", { seed: 0, count: 1 }))).toEqual({ values: ["3fd10d2d18800000"] });
     expect(ask(numbers("sample", { seed: 1, population: 3, count: 3 }))).toEqual({ indices: [0, 1, 2] });
     expect(ask(numbers("canonical", { values: [1e-7, 1e21, -0] }))).toEqual({ texts: ["1e-7", "1e+21", "0"] });
@@ -67,7 +69,7 @@ describe("bad_request", () => {
     ["an empty range", evaluate({ passages: [{ document: 0, start: 5, end: 5 }] })], ["a negative document", evaluate({ answers: [{ document: -1, start: 0, end: 5 }] })], ["a negative start", evaluate({ answers: [{ document: 0, start: -1, end: 5 }] })],
     ["a passage twice", evaluate({ rankings: [[0, 0]] })], ["a passage that is not there", evaluate({ rankings: [[1]] })], ["a ranking too many", evaluate({ rankings: [[0], [0]] })],
     ["a double of 15 digits", numbers("sum", { values: ["3ff000000000000"] })], ["an infinite double", numbers("sum", { values: ["7ff0000000000000"] })], ["a fraction of one number", numbers("ln", { fractions: [[1]] })], ["a fraction of no integers", numbers("ln", { fractions: [[1.5, 1]] })],
-    ["an empty vector", { op: "quantize", vectors: [[]], to: "int8" }], ["true for a number", { op: "quantize", vectors: [[true]], to: "int8" }], ["no percentile", numbers("percentile", { values: [] })],
+    ["an empty vector", { op: "quantize", vectors: [[]], to: "int8" }], ["true for a number", { op: "quantize", vectors: [[true]], to: "int8" }], ["a mean of no integers", numbers("mean", { fractions: [[1, 2], [1, 0.5]] })], ["no percentile", numbers("percentile", { values: [] })],
   ])("%s", (_, request) => expect(ask(request)).toBe("bad_request"));
 });
 
@@ -76,7 +78,7 @@ describe("bad_setting", () => {
     ["size 0", fixed({ size: 0 })], ["overlap = size", fixed({ size: 5, overlap: 5 })], ["overlap −1", fixed({ size: 5, overlap: -1 })], ["percentile 101", semantic(two, { percentile: 101 })],
     ["dim 0", semantic({ dim: 0, int8: "" })], ["k1 −1", rank({ kind: "bm25", k1: -1 })], ["b 1.5", rank({ kind: "bm25", b: 1.5 })], ["depth 0", rank({ kind: "bm25" }, { depth: 0 })], ["pool 0", rank({ kind: "rrf", pool: 0 }, withVectors)],
     ["alpha 2", rank({ kind: "weighted", alpha: 2 }, withVectors)], ["k −1", rank({ kind: "rrf", k: -1 }, withVectors)], ["no cutoffs", evaluate({ cutoffs: [] })], ["cutoff 0", evaluate({ cutoffs: [0] })], ["a cutoff twice", evaluate({ cutoffs: [1, 1] })],
-    ["ln 0", numbers("ln", { fractions: [[0, 1]] })], ["n/0", numbers("ratio", { fractions: [[1, 0]] })], ["101 decimals", numbers("print", { values: [], decimals: 101 })], ["a seed of 33 bits", numbers("random", { seed: 2 ** 32, count: 0 })],
+    ["a mean of n/0", numbers("mean", { fractions: [[1, 0]] })], ["a mean of −1/2", numbers("mean", { fractions: [[-1, 2]] })], ["ln 0", numbers("ln", { fractions: [[0, 1]] })], ["n/0", numbers("ratio", { fractions: [[1, 0]] })], ["101 decimals", numbers("print", { values: [], decimals: 101 })], ["a seed of 33 bits", numbers("random", { seed: 2 ** 32, count: 0 })],
     ["a sample above the population", numbers("sample", { seed: 0, population: 2, count: 3 })], ["an infinite sum", numbers("sum", { values: ["7fefffffffffffff", "7fefffffffffffff"] })],
     ["an infinite score", { op: "rank", passages: ["sea sea"], queries: ["sea"], method: { kind: "bm25", k1: 1e308 } }],
   ])("%s", (_, request) => expect(ask(request)).toBe("bad_setting"));

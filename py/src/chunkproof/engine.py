@@ -17,6 +17,8 @@ from chunkproof import (
     SPEC_VERSION,
     __version__,
     bm25,
+    bootstrap,
+    budget,
     fixed,
     fusion,
     metrics,
@@ -104,11 +106,14 @@ NUMBERS: dict[str, Fields] = {
     "sum": {"values": DOUBLES},
     "print": {"values": DOUBLES, "decimals": Field(integer(0, 100))},
     "percentile": {"values": DOUBLES, "percentile": Field(PERCENTILE)},
+    "mean": {"fractions": Field(array(pair(integer(0))))},
     "random": {"seed": SEED, "count": Field(integer(0, 1_000_000))},
     "sample": {"seed": SEED, "population": Field(integer(0, 10_000_000)), "count": Field(integer(0))},
     "canonical": {"values": Field(array(number()))},
 }
 SPAN = obj({"document": Field(integer()), "start": Field(integer()), "end": Field(integer())})
+RANGES = Field(array(obj({"start": Field(integer()), "end": Field(integer())})))
+RUN = obj({"from": Field(integer()), "to": Field(integer()), "extra": Field(integer())})
 
 
 def _rank_fields(request: Request) -> Fields:
@@ -130,6 +135,17 @@ def _vector(value: Any, where: str, late: Late) -> list[float]:
     return found
 
 
+def _minimum(value: Any, where: str, late: Late) -> int | str:
+    if isinstance(value, str):
+        return str(choice("half", "all")(value, where, late))
+    return int(integer(1)(value, where, late))
+
+
+def _unit(value: Any, where: str, late: Late) -> bootstrap.Unit:
+    c, q = pair(number())(value, where, late)
+    return c, integer()(q, where, late)
+
+
 def _check_chunk(request: Request, late: Late) -> None:
     chunker = request["chunker"]
     if chunker["kind"] == "fixed" and chunker["overlap"] >= chunker["size"]:
@@ -137,7 +153,7 @@ def _check_chunk(request: Request, late: Late) -> None:
 
 
 def _check_numbers(request: Request, late: Late) -> None:
-    if request["kind"] == "ratio" and any(d < 1 for _, d in request["fractions"]):
+    if request["kind"] in ("ratio", "mean") and any(d < 1 for _, d in request["fractions"]):
         late.append("a denominator must be at least 1")
     if request["kind"] == "sample" and request["count"] > request["population"]:
         late.append(f"count {request['count']} must be at most population {request['population']}")
@@ -154,6 +170,27 @@ def _check_evaluate(request: Request, late: Late) -> None:
     for ranking in request["rankings"]:
         if len(set(ranking)) != len(ranking) or not all(passage in passages for passage in ranking):
             raise refuse("rankings", "of passages that are there, none twice")
+
+
+def _check_fill(request: Request, _: Late) -> None:
+    chunks, ranking = request["chunks"], request["ranking"]
+    if any(count < 0 for count in request["tokens"]):
+        raise refuse("tokens", "at least 0")
+    for chunk in chunks:
+        if not 0 <= chunk["from"] < chunk["to"] <= len(request["tokens"]) or chunk["extra"] < 0:
+            raise refuse("chunks", "runs of at least one piece that is there, with extra at least 0")
+    if len(set(ranking)) != len(ranking) or not all(0 <= chunk < len(chunks) for chunk in ranking):
+        raise refuse("ranking", "of chunks that are there, none twice")
+
+
+def _check_cover(request: Request, _: Late) -> None:
+    for name in ("context", "evidence"):
+        if not all(0 <= span["start"] < span["end"] for span in request[name]):
+            raise refuse(name, "ranges with start at least 0 and below end")
+
+
+def _check_bootstrap(request: Request, _: Late) -> None:
+    bootstrap.check_units(request["treatment"], request["baseline"])
 
 
 # --- answers
@@ -267,6 +304,35 @@ def _quantize(request: Request) -> Mapping[str, Any]:
     return {"vectors": quantized}
 
 
+def _fill(request: Request) -> Mapping[str, Any]:
+    chunks = [(chunk["from"], chunk["to"], chunk["extra"]) for chunk in request["chunks"]]
+    found = budget.fill(request["tokens"], chunks, request["ranking"], request["budget"])
+    return {
+        "context": _rows('{"from":%d,"to":%d}', found.context),
+        "tokens": found.tokens,
+        "extra": found.extra,
+        "chunks": found.chunks,
+        "full": found.full,
+    }
+
+
+def _cover(request: Request) -> Mapping[str, Any]:
+    context, evidence = ([(span["start"], span["end"]) for span in request[name]] for name in ("context", "evidence"))
+    found = budget.cover(context, evidence, request["minimum"])
+    return {"overlaps": found.overlaps, "hits": found.hits}
+
+
+def _bootstrap(request: Request) -> Mapping[str, Any]:
+    found = bootstrap.bootstrap(request["treatment"], request["baseline"], request["resamples"], request["seed"])
+    return {
+        "difference": numerics.to_hex(found.difference),
+        "interval": list(map(numerics.to_hex, found.interval)),
+        "p": numerics.to_hex(found.p),
+        "at_most_zero": found.at_most_zero,
+        "at_least_zero": found.at_least_zero,
+    }
+
+
 def _numbers(request: Request) -> Mapping[str, Any]:
     match request["kind"]:
         case "ln":
@@ -280,6 +346,8 @@ def _numbers(request: Request) -> Mapping[str, Any]:
         case "percentile":
             value = numerics.percentile(request["values"], request["percentile"])
             return {"value": None if value is None else numerics.to_hex(value)}
+        case "mean":
+            return {"value": numerics.to_hex(numerics.mean(Fraction(n, d) for n, d in request["fractions"]))}
         case "random":
             return {"values": [numerics.to_hex(u) for u in islice(numerics.random(request["seed"]), request["count"])]}
         case "sample":
@@ -348,6 +416,27 @@ OPERATIONS: dict[str, Operation] = {
     "quantize": Operation(
         {"vectors": Field(array(_vector)), "to": Field(choice("int8", "int4", "binary"))},
         _quantize,
+    ),
+    "fill": Operation(
+        {
+            "tokens": Field(array(integer())),
+            "chunks": Field(array(RUN)),
+            "ranking": Field(array(integer())),
+            "budget": Field(integer(1)),
+        },
+        _fill,
+        _check_fill,
+    ),
+    "cover": Operation({"context": RANGES, "evidence": RANGES, "minimum": Field(_minimum)}, _cover, _check_cover),
+    "bootstrap": Operation(
+        {
+            "treatment": Field(array(_unit)),
+            "baseline": Field(array(_unit)),
+            "resamples": Field(integer(1, bootstrap.MOST), bootstrap.RESAMPLES),
+            "seed": Field(SEED.type, bootstrap.SEED),
+        },
+        _bootstrap,
+        _check_bootstrap,
     ),
     "numbers": Operation(_numbers_fields, _numbers, _check_numbers),
 }

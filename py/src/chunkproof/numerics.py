@@ -79,10 +79,11 @@ def mean(fractions: Iterable[Fraction]) -> float:
     for fraction in fractions:
         by_denominator[fraction.denominator] += fraction.numerator
         count += 1
-    total = Fraction(0)
-    for denominator, numerator in by_denominator.items():
-        total += Fraction(numerator, denominator)
-    return ratio(total.numerator, total.denominator * count) if count else 0.0
+    sums = [(n, d) for d, n in by_denominator.items()]
+    while len(sums) > 1:  # two by two, so that most additions are of short numbers
+        last = sums[len(sums) & ~1 :]
+        sums = [(a * d + c * b, b * d) for (a, b), (c, d) in zip(sums[::2], sums[1::2], strict=False)] + last
+    return ratio(sums[0][0], sums[0][1] * count) if count else 0.0
 
 
 def printed(value: float, decimals: int) -> str:

@@ -1,0 +1,61 @@
+"""Vector files as the harness needs them: which rows belong to which document, and how an engine is pointed to them.
+
+The vectors themselves are never read here: a request names the file, its SHA-256 and a range of rows (spec 01, Vectors).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chunkproof.problems import Problem
+
+COLUMN = "vector"
+
+
+@dataclass(frozen=True)
+class VectorFile:
+    """An Arrow file in a fixture: `path` from the fixture's folder, its hash, and the keys of its rows in order.
+
+    A key is (document, start, end) for sentences and chunks, (id,) for questions. `wordpieces` is empty where not stored.
+    """
+
+    path: str
+    sha256: str
+    keys: tuple[tuple[Any, ...], ...]
+    wordpieces: tuple[int, ...]
+
+    def reference(self, first: int = 0, end: int | None = None) -> dict[str, Any]:
+        """The vectors of some rows as a request names them; half-open, all by default."""
+        rows = [first, len(self.keys) if end is None else end]
+        return {"arrow": self.path, "sha256": self.sha256, "column": COLUMN, "rows": rows}
+
+    def of_document(self, name: str) -> dict[str, Any]:
+        """The vectors of a document's rows, which stand together."""
+        rows = [index for index, key in enumerate(self.keys) if key[0] == name]
+        return self.reference(rows[0], rows[-1] + 1) if rows else self.reference(0, 0)
+
+
+def open_vectors(folder: Path, name: str) -> VectorFile | None:
+    """Read the keys of a vector file; None if it is not there."""
+    path = folder / name
+    if not name or not path.is_file():
+        return None
+    import pyarrow as pa
+    import pyarrow.ipc
+
+    try:
+        data = path.read_bytes()
+        with pa.ipc.open_file(pa.BufferReader(data)) as reader:
+            table = reader.read_all()
+        columns = ["id"] if "id" in table.column_names else ["document", "start", "end"]
+        keys = tuple(zip(*(table.column(column).to_pylist() for column in columns), strict=True))
+        counts = table.column("wordpieces").to_pylist() if "wordpieces" in table.column_names else []
+        table.column(COLUMN)
+    except (pa.ArrowException, KeyError, OSError) as error:
+        raise Problem(
+            f"{path} is damaged or no vector file ({error}); restore it, or make it anew with `chunkproof embed`"
+        ) from error
+    return VectorFile(name, hashlib.sha256(data).hexdigest(), keys, tuple(counts))
