@@ -269,7 +269,6 @@ def test_a_case_may_bear_its_fixtures_name(capsys: pytest.CaptureFixture[str]) -
     ("arguments", "words"),
     [
         (["parity", "--fixture", "nowhere"], "there is no fixture 'nowhere'"),
-        (["parity", "--engine", "py"], "two engines or more"),
         (["parity", "--stage", "soup"], "there is no stage 'soup'"),
         (["parity", "--requests", "nowhere.jsonl"], "nowhere.jsonl cannot be read"),
         (["engine", "rs"], "there is no engine 'rs'"),
@@ -328,3 +327,33 @@ def test_the_engine_command_runs_from_any_folder(name: str, tmp_path: Path) -> N
 def test_the_two_engines_agree_on_the_cases_of_the_wrong_ones() -> None:
     engines = [Command("py", tuple(layout.py_engine()), "py"), Command("ts", tuple(layout.ts_engine()), "ts")]
     assert parity.run_fixture(fixtures.load(str(WRONG / "cases")), engines).held
+
+
+def test_an_engine_may_lack_operations_that_it_does_not_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`unsupported` is no difference where `info` says so, counts as nothing compared, and publishes no table."""
+    half = tmp_path / "half.py"
+    half.write_text(
+        "import json, sys\n"
+        "from chunkproof import engine\n"
+        "for line in sys.stdin:\n"
+        "    request = json.loads(line)\n"
+        "    if request['op'] in ('info', 'pieces', 'chunk'):\n"
+        "        reply = json.loads(''.join(engine.answer(json.loads(line, parse_int=float))))\n"
+        "    else:\n"
+        "        reply = {'id': request['id'], 'error': {'code': 'unsupported', 'message': ''}}\n"
+        "    if request['op'] == 'info':\n"
+        "        reply['ok']['ops'] = ['info', 'pieces', 'chunk']\n"
+        "    print(json.dumps(reply), flush=True)\n",
+        encoding="utf-8",
+    )
+    command = f"{sys.executable} {half}"
+    cli.run(["parity", "--fixture", "mini", "--engine", command, "--json"])
+    (found,) = json.loads(capsys.readouterr().out)["fixtures"]
+    assert found["lacking"]["engine 2"] > 0
+    assert found["held"]
+    assert found["digest"] is None
+    assert "table" not in found
+    assert {stage["stage"] for stage in found["stages"] if stage["cases"]} >= {"pieces", "chunks"}
+    half.write_text(half.read_text(encoding="utf-8").replace("'chunk']", "'chunk', 'segments']"), encoding="utf-8")
+    assert cli.run(["parity", "--fixture", "mini", "--stage", "segments", "--engine", command]) == 1
+    assert "unsupported" in capsys.readouterr().out

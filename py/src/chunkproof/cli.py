@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from chunkproof import __version__, cli_checks, cli_data
+from chunkproof.audit import cli as audit_cli
 from chunkproof.engines import EngineFailure, kill_all
 from chunkproof.layout import EngineMissing
 from chunkproof.problems import Problem
@@ -30,6 +31,7 @@ app = typer.Typer(
 )
 cli_checks.add(app)
 cli_data.add(app)
+audit_cli.add(app)
 
 
 def _version(wanted: bool) -> None:

@@ -120,7 +120,7 @@ def parity_command(
         golden_held = golden_held and (found is None or found.held)
         if as_json:
             data.append(verdict.as_data(result, found))
-            if result.held and result.fixture.kind == "corpus" and result.select.everything:
+            if result.covers_table and result.select.everything:
                 data[-1]["table"] = table.as_data(table.make(result))
             continue
         given = ["--requests", str(requests)] if asked else ["--fixture", _shown_name(result.fixture)]
@@ -173,7 +173,7 @@ def _print(
             typer.echo(f"  {len(codes)} of them are refused by all alike: {counted}")
     if found is not None:
         typer.echo(verdict.golden_report(found))
-    if untabled or result.fixture.kind != "corpus" or not result.select.everything:
+    if untabled or not result.covers_table or not result.select.everything:
         return
     if found is None or found.held or found.missing:
         typer.echo("\n" + table.render(table.make(result), "text"))

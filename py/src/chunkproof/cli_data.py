@@ -22,6 +22,8 @@ def add(app: typer.Typer) -> None:
     """Add these commands to the program."""
     fixture_app.command(name="list")(fixture_list)
     fixture_app.command(name="show")(fixture_show)
+    fixture_app.command(name="new")(fixture_new)
+    fixture_app.command(name="check")(fixture_check)
     build_app.command(name="squad")(build_squad)
     fixture_app.add_typer(build_app, name="build")
     data_app.command(name="list")(data_list)
@@ -78,6 +80,42 @@ def fixture_show(
             unit = "code points" if key == "documents" else "rows"
             value = "; ".join(f"{item} ({count:,} {unit})" for item, count in value.items()) or "none"
         typer.echo(f"{key:<10} {', '.join(value) if isinstance(value, list) else value}")
+
+
+def fixture_new(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The new folder; its name is the fixture's.")],
+    texts: Annotated[list[Path] | None, typer.Argument(metavar="[FILE]...", help="UTF-8 texts, copied into it.")] = None,
+    title: Annotated[str, typer.Option(help="What it is, in a line.")] = "",
+) -> None:
+    """A fixture of your own: a folder with a recipe, your texts or an example, and help on what to write."""
+    from chunkproof import newfixture
+
+    for path in newfixture.new(folder, texts or (), title):
+        typer.echo(f"wrote {folder / path.relative_to(folder.resolve())}")
+    typer.echo(f"next: questions about the texts, then `chunkproof fixture check {folder}`")
+
+
+def fixture_check(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The fixture's folder.")],
+    fix: Annotated[bool, typer.Option("--fix", help="First write hashes, and places of answers that stand once.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Name everything that is wrong with a fixture, by file and line; exit status 1 if anything is."""
+    from chunkproof import checkfixture
+
+    found = checkfixture.check(folder, fix=fix)
+    if as_json:
+        faults = [{"file": str(each.file), "line": each.line or None, "what": each.what} for each in found.faults]
+        data = {"ok": not faults, "faults": faults, "notes": found.notes, "mended": [str(each) for each in found.mended]}
+        typer.echo(json.dumps(data, ensure_ascii=False, indent=1))
+    else:
+        for each in (*found.mended, *found.faults):
+            typer.echo(each)
+        for note in found.notes:
+            typer.echo(f"· {note}")
+        many = f"{len(found.faults)} fault{'s' if len(found.faults) > 1 else ''}"
+        typer.echo(f"✗ {folder}: {many}" if found.faults else f"✓ {folder}: {found.summary}")
+    raise typer.Exit(1 if found.faults else 0)
 
 
 def build_squad(

@@ -11,6 +11,18 @@ from chunkproof.pipeline import Outcome, Run
 from chunkproof.replies import Json, canonical
 from chunkproof.stages import STAGES
 
+NEEDS = {
+    "pieces": {"pieces"},
+    "segments": {"segments"},
+    "similarities": {"chunk"},
+    "threshold": {"chunk"},
+    "chunks": {"chunk"},
+    "rankings": {"chunk", "rank"},
+    "metrics": {"chunk", "rank", "evaluate"},
+    "table": {"chunk", "rank", "evaluate", "numbers"},
+}
+"""The operations that a corpus value of each stage rests on."""
+
 ABSENT = "(absent)"
 """What stands for a value that one side does not have at all."""
 
@@ -34,6 +46,8 @@ class StageResult:
     stage: str
     cases: int = 0
     differences: list[Difference] = field(default_factory=list)
+    lacking: dict[str, int] = field(default_factory=dict)
+    """How many values were left out for an engine that does not have the operation, by engine."""
 
 
 def compare(runs: Sequence[Run]) -> list[StageResult]:
@@ -44,14 +58,41 @@ def compare(runs: Sequence[Run]) -> list[StageResult]:
     results = {stage: StageResult(stage) for stage in STAGES}
     for key in sorted(keys, key=lambda key: STAGES.index(key[0])):
         stage, case = key
-        present = {run.engine: table[key] for run, table in zip(runs, tables, strict=True) if key in table}
-        if len(present) < len(runs) and (not complete or stage in ("similarities", "threshold")):
+        able = []
+        for run, table in zip(runs, tables, strict=True):
+            if _lacks(run, stage, table.get(key)):
+                results[stage].lacking[run.engine] = results[stage].lacking.get(run.engine, 0) + 1
+            else:
+                able.append((run, table))
+        if len(able) < min(2, len(runs)):
+            continue  # nothing to compare with: such a stage never counts as held
+        present = {run.engine: table[key] for run, table in able if key in table}
+        if len(present) < len(able) and (not complete or stage in ("similarities", "threshold")):
             continue  # an engine that stopped half-way is named as such; a refusal is compared where it was given
         results[stage].cases += 1
-        if len(present) == len(runs) and len({canonical(outcome.value) for outcome in present.values()}) == 1:
+        if len(present) == len(able) and len({canonical(outcome.value) for outcome in present.values()}) == 1:
             continue
-        results[stage].differences.append(_difference(stage, case, runs, present))
-    return [result for result in results.values() if result.cases]
+        results[stage].differences.append(_difference(stage, case, [run for run, _ in able], present))
+    return [result for result in results.values() if result.cases or result.lacking]
+
+
+def _lacks(run: Run, stage: str, outcome: Outcome | None) -> bool:
+    """Whether the engine says in `info` that it has not what this value needs, and does not answer it all the same.
+
+    `unsupported` from an engine that lists the operation is a difference like any other.
+    """
+    ops = run.info.get("ops")
+    if not isinstance(ops, list) or (outcome is not None and not _unsupported(outcome)):
+        return False
+    if outcome is not None and outcome.request is None and stage == "wire":
+        return bool(set.union(*NEEDS.values()) - set(map(str, ops)))  # a raw line, of whatever operation
+    asked = {str(outcome.request.get("op"))} if outcome is not None and outcome.request else NEEDS.get(stage, set())
+    return bool(asked - {"info"} - set(map(str, ops)))
+
+
+def _unsupported(outcome: Outcome) -> bool:
+    error = outcome.value.get("error")
+    return isinstance(error, dict) and error.get("code") == "unsupported"
 
 
 def _difference(stage: str, case: str, runs: Sequence[Run], present: dict[str, Outcome]) -> Difference:

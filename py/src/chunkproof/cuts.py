@@ -8,6 +8,7 @@ is counted from replies that the engines agreed on; `docs/cuts.md` says what is 
 
 from __future__ import annotations
 
+import itertools
 import math
 import struct
 from bisect import bisect_left, bisect_right
@@ -109,7 +110,7 @@ def count(result: FixtureResult) -> list[Counts]:
         chunks = [replies.get(("chunks", f"{config.name}/{name}"), {}).get("chunks") for name in ids]
         if any(each is None for each in chunks):
             continue
-        joints = [list(zip(each, each[1:], strict=False)) for each in chunks]
+        joints = [list(itertools.pairwise(each)) for each in chunks]
         overlaps = tuple(
             bisect_left(pieces[index], a["end"]) - bisect_left(pieces[index], b["start"])
             for index, pairs in enumerate(joints)
@@ -145,7 +146,9 @@ def rows(result: FixtureResult, engines: Sequence[Command]) -> tuple[dict[str, s
     counted = count(result)
     cells: list[tuple[int, str, float]] = []
     for index, each in enumerate(counted):
-        values = {"inside_sentence_percent": Fraction(100 * each.inside, max(1, each.boundaries))}
+        values: dict[str, Fraction] = {}
+        if each.boundaries:
+            values["inside_sentence_percent"] = Fraction(100 * each.inside, each.boundaries)
         if each.fixed:
             values["stride"] = Fraction(each.pieces, max(1, each.chunks))
             values["overlap"] = Fraction(sum(each.overlaps), max(1, len(each.overlaps)))

@@ -30,14 +30,12 @@ from chunkproof import datasets, fixtures, layout, minilm, text
 from chunkproof.engines import Engine, EngineFailure
 from chunkproof.minilm import Embedded, Int8
 from chunkproof.problems import Problem
-from chunkproof.vectorfiles import COLUMN
+from chunkproof.vectorfiles import COLUMN, METADATA, TEXTS, digest_of_texts
 
 #: The share of components that may differ from committed vectors: machines round a float32 sum differently.
 TOLERANCE = 0.0001
 #: Texts between two writes to the cache: what an interruption may lose.
 BATCH = 16
-
-_METADATA = b"chunkproof"
 
 
 class Embedder(Protocol):
@@ -244,7 +242,8 @@ def _table(rows: _Rows, vectors: tuple[Int8, list[int]]) -> pa.Table:
     if rows.counted:
         columns["wordpieces"] = pa.array(wordpieces, pa.int32())
     columns[COLUMN] = pa.FixedSizeListArray.from_arrays(pa.array(matrix.reshape(-1), pa.int8()), matrix.shape[1])
-    return pa.table(columns)
+    said = json.dumps({TEXTS: digest_of_texts(rows.texts)}).encode("utf-8")
+    return pa.table(columns).replace_schema_metadata({METADATA: said})
 
 
 def _matrix(table: pa.Table) -> Int8:
@@ -261,13 +260,13 @@ def read(file: Path) -> pa.Table:
 
 def provenance(table: pa.Table) -> dict[str, Any]:
     """What the vectors of a file were made by: model, hashes of weights and tokenizer, versions, machine, date."""
-    said: dict[str, Any] = json.loads((table.schema.metadata or {}).get(_METADATA, b"{}"))
+    said: dict[str, Any] = json.loads((table.schema.metadata or {}).get(METADATA, b"{}"))
     return said
 
 
 def _write(file: Path, table: pa.Table, made_by: Mapping[str, str | int]) -> None:
-    said = {**made_by, "date": datetime.now(UTC).date().isoformat()}
-    table = table.replace_schema_metadata({_METADATA: json.dumps(said, sort_keys=True).encode("utf-8")})
+    said = {**provenance(table), **made_by, "date": datetime.now(UTC).date().isoformat()}
+    table = table.replace_schema_metadata({METADATA: json.dumps(said, sort_keys=True).encode("utf-8")})
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_name(file.name + ".part")
     with pa.ipc.new_file(str(part), table.schema) as writer:

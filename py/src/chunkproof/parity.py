@@ -77,6 +77,20 @@ class FixtureResult:
         wrong = self.failures or self.strangers or self.cause or self.refusals
         return not wrong and self.compared > 0
 
+    @property
+    def lacking(self) -> dict[str, int]:
+        """How many values were compared without an engine that does not have the operation, by engine."""
+        counts: dict[str, int] = {}
+        for result in self.stages:
+            for engine, count in result.lacking.items():
+                counts[engine] = counts.get(engine, 0) + count
+        return counts
+
+    @property
+    def covers_table(self) -> bool:
+        """Whether at least two engines computed the table's figures: nothing else is published."""
+        return self.held and any(result.stage == "table" and result.cases for result in self.stages)
+
     def digests(self) -> dict[str, str]:
         """The digest of each stage: that of the list of its values in the order of asking."""
         values: dict[str, list[Json]] = {}
@@ -101,10 +115,8 @@ def commands(given: Sequence[str]) -> list[Command]:
             ]
         except layout.EngineMissing as error:
             raise Problem(f"{error} (or name two engines with --engine)") from error
-    if len(given) < 2:
-        raise Problem(
-            "parity needs two engines or more: --engine 'COMMAND' --engine 'COMMAND'; py and ts are names too"
-        )
+    if len(given) == 1:  # one engine alone is compared with the reference
+        given = ["ts" if given[0] == "py" else "py", *given]
     engines: list[Command] = []
     for text in given:
         words = engine_command(text)
@@ -154,6 +166,7 @@ def requests_fixture(path: Path) -> Fixture:
     if lines[-1] == b"":
         lines.pop()
     cases: list[Case] = []
+    taken: set[str] = set()
     for number, line in enumerate(lines, 1):
         where = f"{path.name}, line {number}"
         request = _plain_request(line)
@@ -164,8 +177,9 @@ def requests_fixture(path: Path) -> Fixture:
             case = Case(name, "", request, None, where)
         else:
             case = Case(f"line {number}", "", None, line, where)
-        if any(case.id == other.id for other in cases):
+        if case.id in taken:
             case = Case(f"{case.id} (line {number})", case.why, case.request, case.raw, where)
+        taken.add(case.id)
         cases.append(case)
     if not cases:
         raise Problem(f"{path} holds no request")

@@ -283,8 +283,12 @@ class _Corpus:
 
     def _table(self, rows: list[_Row]) -> None:
         """The rows as they are printed: the chunking rows under the config's name, the others under config/method."""
+        if not rows:
+            return
         fractions = [[sum(row.tokens), max(1, len(row.tokens))] for row in rows]
         means = self._numbers("the mean tokens", {"kind": "ratio", "fractions": fractions}, "values", len(rows))
+        if not means:
+            return  # an engine without `numbers` prints no table
         texts = self._numbers("the mean tokens", {"kind": "print", "values": means, "decimals": 1}, "texts", len(rows))
         for row, text in zip(rows, texts, strict=True):
             if self.select.wants("table", row.config.name):
@@ -312,6 +316,8 @@ class _Corpus:
 
     def _numbers(self, label: str, fields: dict[str, Json], name: str, count: int) -> list[str]:
         (reply,) = self._ask([(label, {"op": "numbers", **fields})])
+        if reply.code == "unsupported":
+            return []
         values = reply.ok.get(name) if reply.ok is not None else None
         if not isinstance(values, list) or len(values) != count or not all(isinstance(value, str) for value in values):
             raise self._malformed(f"{label} were asked for as `numbers` {fields['kind']}, {count} of them")

@@ -1,28 +1,22 @@
 """Chunks that keep paragraphs, then sentences, whole where they fit, and are filled up to S (spec 07)."""
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from chunkproof.fixed import Chunk, Run, check_size, chunks, windows
 from chunkproof.pieces import Pieces
 from chunkproof.pieces import pieces as cut
-from chunkproof.text import Rule, paragraph_starts, sentence_starts
+from chunkproof.text import Rule, paragraph_starts, sentence_starts_in
 
 
 def leaves(text: str, pieces: Pieces, size: int, rule: Rule = "blank_line") -> Iterator[Run]:
     """Rule 1: paragraphs that fit; of longer ones sentences that fit; of longer ones fixed windows. In text order."""
     starts = paragraph_starts(text, pieces, rule)
-    borders: list[int] = []
     for paragraph in pairwise([*starts, len(pieces)]):
         if pieces.cost(*paragraph) <= size:
             yield paragraph
             continue
-        borders = borders or [*sentence_starts(text, pieces, rule), len(pieces)]
-        # Every paragraph's start is also a sentence's.
-        first = bisect_left(borders, paragraph[0])
-        last = bisect_left(borders, paragraph[1], first)
-        for sentence in pairwise(borders[first : last + 1]):
+        for sentence in pairwise([*sentence_starts_in(text, pieces, paragraph, rule), paragraph[1]]):
             if pieces.cost(*sentence) <= size:
                 yield sentence
             else:

@@ -69,7 +69,7 @@ def make(result: FixtureResult, *, covered: bool = True) -> Table:
     engines = tuple(
         f"{run.info.get('engine', run.engine)} {run.info.get('version', '')}".strip() for run in result.runs
     )
-    held = covered and result.held and result.select.everything and len(result.runs) > 1
+    held = covered and result.covers_table and result.select.everything and len(result.runs) > 1
     return Table(result.fixture.name, held, result.digest(), engines, tuple(chunking), tuple(rows), tuple(result.notes))
 
 

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from array import array
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -34,8 +35,9 @@ WHITE = "".join(chr(c) for c in range(0x3001) if re.match(f"[{WHITE_CLASS}]", ch
 CLOSERS = frozenset("\"'”’)]")
 OPENERS = frozenset("\"'“‘([")
 
-_BLANK_LINE = re.compile(rf"(?>\r\n?|\n)[{INLINE_CLASS}]*[\r\n][{WHITE_CLASS}]*")
-_AFTER_END = re.compile(rf"(?<=[.!?\"'”’)\]])[{WHITE_CLASS}]+")
+_BLANK_LINE = re.compile(rf"(?:\r\n?+|\n)[{INLINE_CLASS}]*[\r\n][{WHITE_CLASS}]*")
+_BETWEEN = re.compile(rf"[.!?][\"'”’)\]]*+([{WHITE_CLASS}]++)(?=[A-Z0-9\"'(\[]|[^\x00-\x7f])")
+"""White space after a sentence's end (rule 11) and before what may open one (rule 12; outside ASCII `_opens` tells)."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 LETTER, NUMBER, UPPER, UNKNOWN, JOINING, CASED, IGNORABLE = 1, 2, 4, 8, 16, 32, 64
@@ -69,14 +71,6 @@ def _class_array() -> NDArray[np.uint8]:
 def classes() -> bytes:
     """One byte a code point: LETTER, NUMBER, UPPER, UNKNOWN (not assigned in 14.0), JOINING, CASED, IGNORABLE."""
     return _class_array().tobytes()
-
-
-def _class_blocks(text: str) -> list[NDArray[np.uint8]]:
-    """The classes of a text's code points, in blocks of `_BLOCK` (so no copy is four times the text)."""
-    table = _class_array()
-    return [
-        table[np.frombuffer(text[at : at + _BLOCK].encode("utf-32-le"), "<u4")] for at in range(0, len(text), _BLOCK)
-    ]
 
 
 def check(text: str) -> None:
@@ -152,44 +146,44 @@ def paragraph_starts(text: str, pieces: "Pieces", rule: Rule = "blank_line") -> 
 
 
 def sentence_starts(text: str, pieces: "Pieces", rule: Rule = "blank_line") -> list[int]:
-    """The index of each sentence's first piece, ascending.
+    """The index of each sentence's first piece, ascending."""
+    starts = paragraph_starts(text, pieces, rule)
+    return [
+        start
+        for paragraph in pairwise([*starts, len(pieces)])
+        for start in sentence_starts_in(text, pieces, paragraph, rule)
+    ]
+
+
+def sentence_starts_in(text: str, pieces: "Pieces", paragraph: tuple[int, int], rule: Rule) -> Iterator[int]:
+    """The index of the first piece of each sentence in a paragraph, itself given by its pieces, first … last − 1.
 
     Both rules ask for a sentence's end, then white space, then an opening code point. So it is enough to look at the
-    maximal runs of white space [u, v) that follow an end or a closer: the piece that holds u − 1 is *the piece
+    maximal runs of white space [u, v) that follow an end and its closers: the piece that holds u − 1 is *the piece
     before*, and where it ends inside the run, what comes next may start a sentence.
     """
-    opening = paragraph_starts(text, pieces, rule)
+    before, last = paragraph
+    yield before
     ends = pieces.ends
-    starts = set(opening)
-    found = []
-    before = 0
-    for run in _AFTER_END.finditer(text):
-        u, v = run.span()
-        if v == len(text):
-            break
-        before = bisect_right(ends, u - 1, before)
-        joint = ends[before]
-        if joint > v or not _opens(text[v]) or not _ends(text, ends[before - 1] if before else 0, u):
-            continue
+    # Rule 13 looks into the next piece, be it in the next paragraph.
+    beyond = ends[min(last, len(ends) - 1)]
+    for run in _BETWEEN.finditer(text, pieces.start(before), beyond):
+        u, v = run.span(1)
+        before = bisect_right(ends, u - 1, before, last)
         here = before + 1
+        if here >= last:
+            return
+        joint = ends[before]
+        if joint > v or run.start() < pieces.start(before) or not _opens(text[v]):
+            continue  # the end must lie in the piece before, and that must leave white space or be followed by it
         if rule == "newline":
             if joint == v or text[u:joint].strip("\r\n"):
                 continue  # this piece must begin with white space, the one before lose nothing but CR and LF
             if v >= ends[here] and (here + 1 == len(ends) or v >= ends[here + 1]):
                 continue  # all white space: only the next piece may have the opening code point
-        else:
-            holder = bisect_right(ends, v, here)
-            if holder > here and holder in starts:
-                continue  # that later piece starts a paragraph, and a sentence there
-        found.append(here)
-    return sorted(starts.union(found))
-
-
-def _ends(text: str, low: int, high: int) -> bool:
-    """Rule 11, of text[low:high]."""
-    while high > low and text[high - 1] in CLOSERS:
-        high -= 1
-    return high > low and text[high - 1] in ".!?"
+        elif v >= ends[last - 1]:
+            continue  # the opening code point starts the next paragraph, and a sentence there
+        yield here
 
 
 def _opens(character: str) -> bool:
@@ -252,21 +246,16 @@ def nfc(text: str) -> Normal:
     if text.isascii():
         return Normal(text)
     try:
-        blocks = _class_blocks(text)
+        kinds = _class_array()[np.frombuffer(text.encode("utf-32-le"), "<u4")]
     except UnicodeEncodeError:
         check(text)
         raise
-    table = 0
-    for block in blocks:
-        table |= int(np.bitwise_or.reduce(block))
-    if not table & JOINING or (not table & UNKNOWN and unicodedata.is_normalized("NFC", text)):
+    joining = np.flatnonzero(kinds & JOINING)
+    if not joining.size or (not (kinds & UNKNOWN).any() and unicodedata.is_normalized("NFC", text)):
         return Normal(text)
-    joining = np.concatenate([np.flatnonzero(block & JOINING) + i * _BLOCK for i, block in enumerate(blocks)])
-    del blocks
     gaps = np.flatnonzero(np.diff(joining) > 1)
     firsts = joining[np.concatenate(([0], gaps + 1))].tolist()
     lasts = joining[np.concatenate((gaps, [len(joining) - 1]))].tolist()
-    del joining, gaps
     known = classes()
     parts: list[str] = []
     normal = Normal("", _positions(), _positions(), _positions())

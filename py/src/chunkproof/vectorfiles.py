@@ -6,6 +6,8 @@ The vectors themselves are never read here: a request names the file, its SHA-25
 from __future__ import annotations
 
 import hashlib
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,19 +15,25 @@ from typing import Any
 from chunkproof.problems import Problem
 
 COLUMN = "vector"
+METADATA = b"chunkproof"
+"""The key of the schema's metadata that says, as JSON, what the vectors were made by and of."""
+TEXTS = "texts_sha256"
+"""Its field for the texts that were embedded, row by row; files made before it was written lack it."""
 
 
 @dataclass(frozen=True)
 class VectorFile:
     """An Arrow file in a fixture: `path` from the fixture's folder, its hash, and the keys of its rows in order.
 
-    A key is (document, start, end) for sentences and chunks, (id,) for questions. `wordpieces` is empty where not stored.
+    A key is (document, start, end) for sentences and chunks, (id,) for questions. `wordpieces` is empty where not stored,
+    and so is `texts`, the digest of what was embedded.
     """
 
     path: str
     sha256: str
     keys: tuple[tuple[Any, ...], ...]
     wordpieces: tuple[int, ...]
+    texts: str = ""
 
     def reference(self, first: int = 0, end: int | None = None) -> dict[str, Any]:
         """The vectors of some rows as a request names them; half-open, all by default."""
@@ -36,6 +44,11 @@ class VectorFile:
         """The vectors of a document's rows, which stand together."""
         rows = [index for index, key in enumerate(self.keys) if key[0] == name]
         return self.reference(rows[0], rows[-1] + 1) if rows else self.reference(0, 0)
+
+
+def digest_of_texts(texts: Sequence[str]) -> str:
+    """The SHA-256 of a list of texts, written as a JSON array."""
+    return hashlib.sha256(json.dumps(list(texts)).encode("ascii")).hexdigest()
 
 
 def open_vectors(folder: Path, name: str) -> VectorFile | None:
@@ -54,8 +67,9 @@ def open_vectors(folder: Path, name: str) -> VectorFile | None:
         keys = tuple(zip(*(table.column(column).to_pylist() for column in columns), strict=True))
         counts = table.column("wordpieces").to_pylist() if "wordpieces" in table.column_names else []
         table.column(COLUMN)
-    except (pa.ArrowException, KeyError, OSError) as error:
+        said = json.loads((table.schema.metadata or {}).get(METADATA, b"{}"))
+    except (pa.ArrowException, KeyError, OSError, ValueError) as error:
         raise Problem(
             f"{path} is damaged or no vector file ({error}); restore it, or make it anew with `chunkproof embed`"
         ) from error
-    return VectorFile(name, hashlib.sha256(data).hexdigest(), keys, tuple(counts))
+    return VectorFile(name, hashlib.sha256(data).hexdigest(), keys, tuple(counts), str(said.get(TEXTS, "")))

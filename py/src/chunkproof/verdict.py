@@ -31,8 +31,12 @@ def title(result: FixtureResult) -> str:
 
 def held_line(result: FixtureResult) -> str:
     """One line for a fixture on which all agree."""
-    stages = ", ".join(f"{stage.stage} {stage.cases:,}" for stage in result.stages)
-    return f"✓ {result.fixture.name}: {title(result)} agree on all {result.compared:,} values ({stages})"
+    stages = ", ".join(f"{stage.stage} {stage.cases:,}" for stage in result.stages if stage.cases)
+    line = f"✓ {result.fixture.name}: {title(result)} agree on all {result.compared:,} values ({stages})"
+    for name, count in result.lacking.items():
+        run = next(run for run in result.runs if run.engine == name)
+        line += f"\n  not compared: {count:,} values that need operations which {run.info.get('engine', name)} does not list in info"
+    return line
 
 
 def report(result: FixtureResult, engines: Sequence[Command], witness: Witness, given: Sequence[str]) -> str:
@@ -184,7 +188,8 @@ def as_data(result: FixtureResult, found: Check | None) -> dict[str, Any]:
     return {
         "fixture": result.fixture.name,
         "held": result.held,
-        "digest": result.digest() if result.held and result.fixture.kind == "corpus" else None,
+        "lacking": result.lacking,
+        "digest": result.digest() if result.covers_table and result.fixture.kind == "corpus" else None,
         "engines": [{"name": run.engine, **run.info} for run in result.runs],
         "failures": [{"engine": f.engine, "kind": f.kind, "detail": f.detail, "open": f.open} for f in result.failures],
         "info": result.strangers,

@@ -37,7 +37,9 @@ def grid_of(table: TableHeader, text: str) -> Grid:
             raise Problem(f"{shown}: the words {table.after!r}, after which table {table.name!r} comes, are not there")
         grids = [grid for grid in grids if grid.offset >= begin]
     if not 1 <= table.number <= len(grids):
-        raise Problem(f"{shown}: has {len(grids)} tables to read, so there is no table {table.number} for {table.name!r}")
+        raise Problem(
+            f"{shown}: has {len(grids)} tables to read, so there is no table {table.number} for {table.name!r}"
+        )
     return grids[table.number - 1]
 
 

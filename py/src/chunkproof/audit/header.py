@@ -95,7 +95,9 @@ def find(name_or_path: str) -> Path:
     if "/" not in name_or_path and shipped.is_file():
         return shipped
     known = ", ".join(sorted(each.stem for each in layout.claims_dir().glob("*.toml"))) or "none"
-    raise Problem(f"there are no claims {name_or_path!r}: it is neither a file nor one of those that come along ({known})")
+    raise Problem(
+        f"there are no claims {name_or_path!r}: it is neither a file nor one of those that come along ({known})"
+    )
 
 
 def read(path: Path, table_file: str | None = None) -> Header:
@@ -164,7 +166,9 @@ def _table(table: TomlTable, path: Path, table_file: str | None) -> TableHeader:
         raise table.fault("columns", f"gives two columns the meaning {twice!r}")
     where = _texts(table, "where")
     if stranger := next((key for key in where if key not in KEYS), None):
-        raise table.fault("where", f"sets {stranger!r}; it may set {' and '.join(KEYS)}, for a table without that column")
+        raise table.fault(
+            "where", f"sets {stranger!r}; it may set {' and '.join(KEYS)}, for a table without that column"
+        )
     if "config" not in used and "config" not in where:
         raise table.fault("columns", 'has no column that means "config", and `where` sets none')
     if any(_RANKED.fullmatch(each) for each in used) and "method" not in used and "method" not in where:
@@ -172,7 +176,9 @@ def _table(table: TomlTable, path: Path, table_file: str | None) -> TableHeader:
     units = _texts(table, "units")
     for column, unit in units.items():
         if column not in columns or unit not in UNITS:
-            raise table.fault("units", f"says {column!r} is {unit!r}; it takes a column's name and one of {', '.join(UNITS)}")
+            raise table.fault(
+                "units", f"says {column!r} is {unit!r}; it takes a column's name and one of {', '.join(UNITS)}"
+            )
     name = table.text("name", f"table {table.place.split()[1]}")
     file = table_file or table.text("file")
     decimals = table.integer("decimals", -1)
@@ -221,5 +227,7 @@ def _sentence(table: TomlTable) -> Sentence:
     table.only("quote", "says", "value", "holds")
     says, value, holds = (table.text(name, "") for name in ("says", "value", "holds"))
     if bool(holds) == bool(value) or bool(says) != bool(value):
-        raise table.fault("value", "and `says` (a figure, and the expression for it) or `holds` (a comparison): one of the two")
+        raise table.fault(
+            "value", "and `says` (a figure, and the expression for it) or `holds` (a comparison): one of the two"
+        )
     return Sentence(table.text("quote"), says, value, holds, table.place)

@@ -56,7 +56,9 @@ def _expanded(table: Any, place: str) -> list[list[str]]:
         for cell in line.find_all(["td", "th"]):
             carried()
             if cell.find(["td", "th", "tr"]) is not None:
-                raise Problem(f"{place}, row {number}, column {len(row) + 1}: a cell is not closed (</td>) before the next begins")
+                raise Problem(
+                    f"{place}, row {number}, column {len(row) + 1}: a cell is not closed (</td>) before the next begins"
+                )
             down, across = _span(cell, "rowspan", place, number), _span(cell, "colspan", place, number)
             words = " ".join(cell.get_text(" ", strip=True).split())
             text = Merged(words) if down > 1 or across > 1 else words

@@ -18,7 +18,15 @@ from typing import Any
 from chunkproof.problems import Problem
 
 FORMATS = ("md", "csv", "tsv", "json", "html")
-_SUFFIXES = {".md": "md", ".markdown": "md", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".json": "json", ".htm": "html"}
+_SUFFIXES = {
+    ".md": "md",
+    ".markdown": "md",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".json": "json",
+    ".htm": "html",
+}
 _INLINE = re.compile(r"[*_`\[\]<>&~!\\]")
 _UNESCAPED = re.compile(r"(?<!\\)\|")
 
