@@ -105,16 +105,18 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def golden(session: nox.Session) -> None:
-    """`chunkproof golden check`, or what follows `--`: `nox -s golden -- update --reason "…"`."""
+    """`chunkproof golden check`; with `-- --reason "…"` an update after an intended change, else what follows `--`."""
     install(session)
-    session.run("chunkproof", "golden", *(session.posargs or ["check"]))
+    words = session.posargs or ["check"]
+    session.run("chunkproof", "golden", *(["update", *words] if words[0].startswith("-") else words))
 
 
 @nox.session
 def audit(session: nox.Session) -> None:
-    """Published figures against recomputed ones: `nox -s audit -- CLAIMS`."""
+    """Published figures against recomputed ones: every file in claims/, or what follows `--`."""
     install(session)
-    session.run("chunkproof", "audit", *session.posargs)
+    every = sorted(path.as_posix() for path in Path("claims").glob("*.toml"))
+    session.run("chunkproof", "audit", *(session.posargs or ["--allow-missing", "--if-data", *every]))
 
 
 @nox.session

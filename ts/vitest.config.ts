@@ -5,5 +5,6 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: "test/setup.ts",
     testTimeout: 30_000,
+    isolate: false, // the tokenizer takes a second to load: once for a worker, not for each file
   },
 });

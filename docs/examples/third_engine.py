@@ -15,7 +15,7 @@ SPEC, TOKENIZER = map(Path, sys.argv[1:])
 TABLES = json.loads((SPEC / "unicode-18.0.json").read_text(encoding="utf-8"))
 MODEL = json.loads(TOKENIZER.read_text(encoding="utf-8"))["model"]
 SHA256 = "c0382117ea329cdf097041132f6d735924b697924d6f6fc3945713e96ce87539"
-OPS = ["info", "pieces", "segments", "chunk", "rank", "evaluate", "terms", "quantize", "numbers"]
+OPS = "info pieces segments chunk rank evaluate terms quantize fill cover bootstrap numbers".split()
 
 
 def members(table):

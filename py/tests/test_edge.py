@@ -81,10 +81,22 @@ REFUSED = {
         wire/carriage-return-inside wire/no-break-space wire/form-feed wire/nesting-64 wire/nesting-65
         wire/nesting-100000 wire/nesting-in-object wire/latin-1 wire/overlong wire/encoded-surrogate wire/cesu-8
         wire/beyond-unicode wire/truncated-sequence wire/lone-continuation wire/byte-ff wire/utf-16
+        fill/negative-count fill/negative-extra fill/empty-run fill/run-backwards fill/run-beyond
+        fill/run-below-zero fill/ranked-twice fill/ranked-twice-written-otherwise fill/ranked-not-there
+        fill/ranked-negative fill/extra-missing fill/chunk-of-offsets fill/budget-true fill/budget-fraction
+        fill/count-null fill/unknown-field fill/run-before-budget fill/lone-in-id-and-ranked-twice
+        cover/empty-range cover/evidence-empty-range cover/backwards cover/negative-start
+        cover/tokens-in-a-range cover/unknown-word cover/word-in-other-case cover/minimum-null
+        cover/minimum-fraction cover/minimum-missing cover/lone-in-minimum bootstrap/unequal
+        bootstrap/no-units bootstrap/unequal-before-resamples bootstrap/negative-sum bootstrap/negative-count
+        bootstrap/half-a-count bootstrap/three-numbers bootstrap/one-number bootstrap/unit-object
+        bootstrap/sum-true bootstrap/count-string bootstrap/count-2-53 bootstrap/seed-null
+        bootstrap/resamples-fraction bootstrap/unknown-field bootstrap/baseline-missing mean/values mean/flat
     """,
     "bad_text": """
         wire/lone-high wire/lone-low wire/swapped-pair wire/lone-in-passage wire/lone-in-query wire/lone-in-terms
         wire/lone-in-id wire/lone-and-zero-size wire/lone-in-base64
+        fill/lone-in-id bootstrap/lone-in-id
     """,
     "bad_setting": """
         errors/fixed-size-zero errors/fixed-size-negative errors/fixed-size-minus-zero errors/fixed-overlap-equal
@@ -102,6 +114,10 @@ REFUSED = {
         errors/numbers-percentile-101-empty errors/numbers-random-seed-negative errors/numbers-random-seed-2-32
         errors/numbers-random-count-above errors/numbers-random-count-negative errors/numbers-sample-count-above
         errors/numbers-sample-population-above errors/numbers-sample-population-negative
+        fill/budget-zero fill/budget-negative cover/minimum-zero cover/minimum-negative
+        bootstrap/resamples-zero bootstrap/resamples-above bootstrap/seed-negative bootstrap/seed-2-32
+        bootstrap/sum-overflow bootstrap/resample-overflow bootstrap/both-overflow mean/denominator-zero
+        mean/negative
     """,
     "bad_vectors": """
         arrow/wide arrow/wrong-hash arrow/hash-of-other arrow/missing-file arrow/directory arrow/parent-path
@@ -213,6 +229,92 @@ VALUES = {
     "percentile/fifty-one-values": [29 / 128],
     # mpmath at fifty digits, rounded to the nearest double
     "ln/exact-fraction": [2.1054170280830964, 1.2886558915559747, 0.27073251413800764, 1.2677757608845532],
+    "mean/none": [0.0],
+    "mean/ten-tenths": [0.1],
+    "mean/rounds-once": [1.6],
+    "mean/tie-goes-down": [9007199254740990.0],
+    "mean/tie-goes-up": [9007199254740990.0],
+    "mean/small-beside-large": [(2**53 + 1) / 7],  # of two integers: rounded once
+    "mean/not-in-lowest-terms": [0.5],
+    "mean/large-denominators": [0.3333333333333334],
+}
+# The context as from-to, in pieces; its cost, the part of it that headings cost, the chunks counted, whether it is full.
+FILLED = {
+    "fill/budget-used-up": ("0-5", 14, 0, 2, False),
+    "fill/one-token-short": ("0-1 2-5", 13, 0, 2, True),
+    "fill/not-one-new-piece": ("2-5", 10, 0, 1, True),
+    "fill/no-piece-is-passed-over": ("0-1", 2, 0, 1, True),
+    "fill/nothing-after-full": ("", 0, 0, 0, True),
+    "fill/ranking-order": ("0-4", 9, 0, 2, True),
+    "fill/overlap-costs-once": ("0-4", 13, 4, 2, False),
+    "fill/overlap-truncated": ("0-4", 9, 0, 2, True),
+    "fill/nothing-new": ("0-4", 9, 0, 2, False),
+    "fill/same-run-twice": ("0-2", 7, 3, 1, False),
+    "fill/heading-without-a-piece": ("0-1", 3, 0, 1, True),
+    "fill/heading-and-one-piece": ("0-1 2-3", 12, 5, 2, True),
+    "fill/heading-alone-and-empty": ("", 0, 0, 0, True),
+    "fill/first-chunk-too-large": ("0-2", 5, 1, 1, True),
+    "fill/first-piece-too-large": ("", 0, 0, 0, True),
+    "fill/new-on-both-sides": ("0-4", 9, 0, 2, True),
+    "fill/first-side-does-not-fit": ("1-3", 5, 0, 1, True),
+    "fill/no-tokens-when-used-up": ("0-3", 2, 0, 2, False),
+    "fill/no-tokens-then-one": ("0-3", 2, 0, 2, True),
+    "fill/no-tokens-with-heading": ("0-1", 2, 0, 1, True),
+    "fill/touching-runs-are-one": ("0-3", 3, 0, 3, False),
+    "fill/runs-ascend": ("0-1 2-3 4-5", 3, 0, 3, False),
+    "fill/not-ranked-not-taken": ("0-2", 4, 0, 1, False),
+    "fill/empty-ranking": ("", 0, 0, 0, False),
+    "fill/no-pieces": ("", 0, 0, 0, False),
+    "fill/largest-counts": ("0-1", 2**53 - 1, 0, 1, True),
+    "fill/largest-budget": ("0-3", 2**53 - 1, 0, 1, True),
+    "fill/five-point-zero": ("0-2", 5, 0, 1, False),
+}
+COVERED = {
+    "cover/overlapping-context": ([5], [True]),
+    "cover/any-order": ([8, 2], [True, True]),
+    "cover/one-within-another": ([7], [True]),
+    "cover/touching-is-no-overlap": ([0, 0], [False, False]),
+    "cover/one-point": ([1, 1], [True, True]),
+    "cover/minimum-met": ([3, 2], [True, False]),
+    "cover/short-evidence": ([3, 2], [True, False]),
+    "cover/half-of-odd": ([3, 2, 2], [True, False, True]),
+    "cover/half-over-gaps": ([4], [True]),
+    "cover/all-but-one": ([8, 4, 4], [False, True, True]),
+    "cover/evidence-twice": ([2, 2, 1], [True, True, True]),
+    "cover/context-twice": ([1], [False]),
+    "cover/empty-context": ([0, 0], [False, False]),
+    "cover/no-evidence": ([], []),
+    "cover/largest-range": ([2**52, 2**52 - 2], [True, False]),
+    "cover/sums-beyond-2-53": ([14, 10], [True, True]),
+    "cover/minimum-five-point-zero": ([3], [True]),
+    "cover/minimum-largest": ([5, 5], [True, False]),
+}
+# difference, interval, p, at most zero, at least zero. The draws were worked out by rule 8 of 03, one by one.
+BOOTSTRAPS = {
+    "bootstrap/defaults": (0.5, 0.5, 0.5, 2 / 10001, 0, 10_000),
+    "bootstrap/worse": (-0.5, -0.5, -0.5, 2 / 10001, 10_000, 0),
+    "bootstrap/equal-rates": (0.0, 0.0, 0.0, 1.0, 10_000, 10_000),
+    "bootstrap/zero-has-no-sign": (0.0, 0.0, 0.0, 1.0, 7, 7),
+    "bootstrap/one-resample": (0.5, 0.5, 0.5, 1.0, 0, 1),
+    "bootstrap/two-resamples": (4 / 6 - 2 / 5, 4 / 6 - 2 / 5, 4 / 6 - 2 / 5, 2 / 3, 0, 2),
+    "bootstrap/sum-over-sum": (0.1, 0.0, 0.1, 1.0, 2, 4),
+    "bootstrap/paired": (0.125, 0.125, 0.125, 2 / 501, 0, 500),
+    "bootstrap/order-drawn": (1e16 / 3, 1e16 / 3, 1e16 / 3, 1.0, 0, 1),
+    "bootstrap/order-drawn-otherwise": (1e16 / 3, (1e16 + 2) / 3, (1e16 + 2) / 3, 1.0, 0, 1),
+    "bootstrap/count-of-zero": (2.0, 0.0, 2.0, 1.0, 2, 4),
+    "bootstrap/no-counts": (0.0, 0.0, 0.0, 1.0, 10, 10),
+    "bootstrap/no-counts-beyond-binary64": (-0.25, -0.25, -0.25, 2 / 10, 9, 0),
+    "bootstrap/sums-are-doubles": ((0.1 + 0.2) / 2, (0.1 + 0.2) / 2, (0.1 + 0.2) / 2, 1.0, 0, 1),
+    "bootstrap/counts-are-doubles": (2**-53, 2**-53, 2**-53, 1.0, 0, 1),
+    "bootstrap/underflow": (0.0, 0.0, 0.0, 1.0, 3, 3),
+    "bootstrap/ranks-of-forty": (0.125, -0.06896551724137931, 0.3846153846153846, 16 / 41, 7, 38),
+    "bootstrap/ranks-of-forty-one": (0.125, -0.04999999999999999, 0.3846153846153846, 16 / 42, 7, 39),
+    "bootstrap/rank-in-integers": (0.125, -0.07999999999999999, 0.4117647058823529, 398 / 922, 198, 825),
+    "bootstrap/seed-zero": (2.0, 1.0, 2.0, 2 / 5, 0, 4),
+    "bootstrap/seed-greatest": (2.0, 2.0, 3.0, 2 / 5, 0, 4),
+    "bootstrap/zero-in-both-counts": (0.0, -1.0, 1.0, 1.0, 2, 3),
+    "bootstrap/five-point-zero": (4 / 6 - 2 / 5, 4 / 6 - 2 / 5, 4 / 6 - 2 / 5, 2 / 3, 0, 2),
+    "bootstrap/most-resamples": (0.5, 0.5, 0.5, 2 / 1_000_001, 0, 1_000_000),
 }
 OK: dict[str, dict[str, Any]] = {
     "terms/beyond-ascii": {"terms": "zürich s ½ x² ⅷ １２ 東京 ok e t naïve o neil".split()},
@@ -401,6 +503,32 @@ def test_metrics(replies: Replies, name: str) -> None:
     assert [question["recall"] for question in ok["questions"]] == recall
     assert [question["mrr@10"] for question in ok["questions"]] == mrr
     assert {key: number(ok["mean"][key]) for key in means} == means
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_contexts(replies: Replies, name: str) -> None:
+    ok = replies[name]["ok"]
+    context = " ".join(f"{run['from']}-{run['to']}" for run in ok["context"])
+    assert (context, ok["tokens"], ok["extra"], ok["chunks"], ok["full"]) == FILLED[name]
+
+
+@pytest.mark.parametrize("name", COVERED)
+def test_evidence(replies: Replies, name: str) -> None:
+    ok = replies[name]["ok"]
+    assert (ok["overlaps"], ok["hits"]) == COVERED[name]
+
+
+@pytest.mark.parametrize("name", BOOTSTRAPS)
+def test_bootstraps(replies: Replies, name: str) -> None:
+    ok = replies[name]["ok"]
+    found = [ok["difference"], *ok["interval"], ok["p"], ok["at_most_zero"], ok["at_least_zero"]]
+    *doubles, at_most, at_least = BOOTSTRAPS[name]
+    assert found == [*(struct.pack(">d", value).hex() for value in doubles), at_most, at_least]
+
+
+def test_every_operation_of_budgets_has_its_values() -> None:
+    asked = {name for name, case in CASES.items() if case.get("op") in ("fill", "cover", "bootstrap")}
+    assert asked - set(CODES) == {*FILLED, *COVERED, *BOOTSTRAPS}
 
 
 def test_threshold_by_nearest_rank(replies: Replies) -> None:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from chunkproof import fixtures, layout
+from chunkproof import datasets, fixtures, layout, resources
 from chunkproof.caselines import read_case
 from chunkproof.problems import DataMissing, Problem
 from chunkproof.recipes import expand
+from chunkproof.vectorfiles import VectorFile
 
 Edit = Callable[[str, str, str], None]
 
@@ -128,8 +129,36 @@ def test_a_half_written_file_is_called_so(mini: Path) -> None:
 def test_damaged_vectors_say_what_to_do(mini: Path) -> None:
     path = mini / "vectors" / "questions.arrow"
     path.write_bytes(path.read_bytes()[:1000])
-    with pytest.raises(Problem, match=r"questions.arrow is damaged .* make it anew with `chunkproof embed`"):
+    with pytest.raises(
+        Problem, match=r"questions.arrow is damaged .*; delete it, then `chunkproof embed` makes it anew"
+    ):
         fixtures.load(str(mini))
+
+
+def test_the_rows_of_a_document_are_found_in_one_pass() -> None:
+    class Counted(tuple[object, ...]):
+        looks = 0
+
+        def __getitem__(self, index: object) -> object:  # type: ignore[override]
+            Counted.looks += 1
+            return super().__getitem__(index)  # type: ignore[index]
+
+    keys = tuple(Counted((name, i, i + 1)) for name in "abc" for i in range(5))
+    file = VectorFile("v.arrow", "0" * 64, keys, ())
+    assert [file.of_document(name)["rows"] for name in "cabx"] == [[10, 15], [0, 5], [5, 10], [0, 0]]
+    assert Counted.looks <= 2 * len(keys)
+    assert file == VectorFile("v.arrow", "0" * 64, keys, ())
+
+
+def test_the_tokenizer_is_looked_for_among_the_data_before_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHUNKPROOF_DATA", str(tmp_path))
+    monkeypatch.setattr(resources, "cache_folder", lambda: Path("/cache"))
+    places = list(resources._tokenizer_places())
+    assert places.index(tmp_path / "tokenizer.json") < places.index(Path("/cache/tokenizer.json"))
+    # Where `chunkproof data fetch` puts it, and where the table of docs/data.md says.
+    assert datasets.entry("qwen2.5-tokenizer").path == "tokenizer.json"
 
 
 def test_a_document_that_is_not_utf8(mini: Path) -> None:

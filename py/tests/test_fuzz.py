@@ -12,6 +12,7 @@ pytest.importorskip("hypothesis", reason="fuzz needs hypothesis")
 
 from chunkproof import fuzz, fuzz_checks, fuzz_requests
 from chunkproof.problems import Problem
+from chunkproof.stages import OPERATIONS
 
 SEED = 23
 EXAMPLES = 300
@@ -138,8 +139,35 @@ def test_wrong_use_is_a_problem(right: list[str]) -> None:
 
 def test_every_operation_of_the_wire_has_a_group() -> None:
     ops = {name.split("/")[0] for name in fuzz_requests.groups(lambda request: None)}
-    assert ops >= {"pieces", "segments", "chunk", "rank", "evaluate", "terms", "quantize", "numbers", "bad"}
+    assert ops >= {*OPERATIONS, "bad"} - {"info"}
     assert set(fuzz_checks.CHECKS) <= ops
+
+
+FILL = {"op": "fill", "tokens": [3, 1, 2], "ranking": [0], "budget": 9, "chunks": [{"from": 0, "to": 2, "extra": 2}]}
+FILLED = {"context": [{"from": 0, "to": 2}], "tokens": 6, "extra": 2, "chunks": 1, "full": False}
+COVER = {
+    "op": "cover",
+    "context": [{"start": 4, "end": 9}, {"start": 0, "end": 6}],
+    "evidence": [{"start": 1, "end": 9}],
+    "minimum": "all",
+}
+BOOTSTRAP = {"op": "bootstrap", "treatment": [[1, 2]], "baseline": [[1, 4]], "resamples": 10}
+QUARTER = "3fd0000000000000"
+BOOTSTRAPPED = {
+    "difference": QUARTER,
+    "interval": [QUARTER, QUARTER],
+    "p": "3fc745d1745d1746",
+    "at_most_zero": 0,
+    "at_least_zero": 10,
+}
+
+
+@pytest.mark.parametrize(
+    ("request_", "ok"),
+    [(FILL, FILLED), (COVER, {"overlaps": [8], "hits": [True]}), (BOOTSTRAP, BOOTSTRAPPED)],
+)
+def test_an_invariant_holds_of_the_right_reply(request_: fuzz.Request, ok: object) -> None:
+    assert fuzz_checks.problem(request_, {"ok": ok}, lambda request: None) is None
 
 
 @pytest.mark.parametrize(
@@ -159,6 +187,23 @@ def test_every_operation_of_the_wire_has_a_group() -> None:
             {"rankings": [[{"passage": 1, "score": "0" * 16}, {"passage": 0, "score": "0" * 16}]]},
             "out of order",
         ),
+        (FILL, {**FILLED, "tokens": 11}, "above the budget 9"),
+        (FILL, {**FILLED, "context": [{"from": 0, "to": 1}, {"from": 1, "to": 2}]}, "maximal runs"),
+        (FILL, {**FILLED, "tokens": 7}, "not that of the context"),
+        (FILL, {**FILLED, "context": [{"from": 0, "to": 1}], "tokens": 5}, "cut before piece 1, which fits"),
+        (FILL, {**FILLED, "context": [{"from": 1, "to": 2}], "tokens": 3}, "cut within"),
+        (FILL, {**FILLED, "context": [{"from": 0, "to": 3}], "tokens": 8}, "no chunk up to the last"),
+        (FILL, {**FILLED, "chunks": 2}, "1 chunks with headings of 2"),
+        (FILL, {**FILLED, "full": True}, "full where nothing is left out"),
+        (COVER, {"overlaps": [9], "hits": [True]}, "8 of its code points"),
+        (COVER, {"overlaps": [8], "hits": [False]}, "`hits` says False"),
+        (COVER, {"overlaps": [], "hits": []}, "not one overlap"),
+        (BOOTSTRAP, {**BOOTSTRAPPED, "at_most_zero": 1, "p": "3fd745d1745d1746"}, "interval from 0.25 with 1"),
+        (BOOTSTRAP, {**BOOTSTRAPPED, "at_least_zero": 9}, "of 10"),
+        (BOOTSTRAP, {**BOOTSTRAPPED, "p": "3ff0000000000000"}, "a p that"),
+        (BOOTSTRAP, {**BOOTSTRAPPED, "difference": "3fe0000000000000"}, "one unit"),
+        (BOOTSTRAP, {**BOOTSTRAPPED, "interval": ["8" + "0" * 15] * 2}, "−0"),
+        ({"op": "numbers", "kind": "mean", "fractions": [[1, 10]] * 10}, {"value": "3fb9999999999999"}, "mean 1/10"),
     ],
 )
 def test_an_invariant_names_what_is_wrong(request_: fuzz.Request, ok: object, says: str) -> None:

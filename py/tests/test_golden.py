@@ -261,6 +261,32 @@ def test_update_is_refused(
     assert not (Path(own[1]) / "golden").exists()
 
 
+def test_parity_holds_without_golden_files_where_none_are_due(
+    own: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["parity", *own]) == 0
+    last = "✓ parity held; there are no golden files to check cases against"
+    assert capsys.readouterr().out.splitlines()[-1] == last
+    assert cli.run(["parity", *own, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["golden"], found["golden_missing"]) == (True, ["cases"])
+
+
+def test_an_embedded_fixture_needs_its_golden_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(layout, "golden_dir", lambda: tmp_path / "none")
+    asked = ["parity", "--fixture", "mini", "--stage", "pieces", "--engine", "py", "--engine"]
+    assert cli.run([*asked, "py"]) == 1
+    said = capsys.readouterr().out
+    assert "✗ golden: mini has no golden files yet; look at its replies, then run `chunkproof golden update" in said
+    assert said.splitlines()[-1] == "✗ parity held, but the golden files of mini are missing"
+    assert cli.run([*asked, f"{sys.executable} -m chunkproof.engine"]) == 0  # somebody's engine, for all we know
+    said = capsys.readouterr().out
+    assert "· golden: mini has no golden files\n" in said
+    assert said.splitlines()[-1] == "✓ parity held; there are no golden files to check mini against"
+
+
 def test_parity_fails_where_the_golden_files_say_otherwise(own: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["golden", "update", *own, "--reason", "first", "--yes"]) == 0
     wrong = ["--engine", f"{sys.executable} {SCRIPT} stop-word-lost"] * 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,14 +15,14 @@ import pytest
 
 from chunkproof import cli, fixtures, layout, parity, verdict
 from chunkproof.caselines import Case
-from chunkproof.compare import compare, first_difference, shown_path, ulps
+from chunkproof.compare import Difference, compare, first_difference, shown_path, ulps
 from chunkproof.context import excerpt
 from chunkproof.engines import Engine, EngineFailure
 from chunkproof.parity import Command
 from chunkproof.pipeline import Run
 from chunkproof.problems import Problem
-from chunkproof.replies import NotAReply, canonical, parse_reply
-from chunkproof.stages import Select
+from chunkproof.replies import Json, NotAReply, canonical, parse_reply
+from chunkproof.stages import OPERATIONS, STAGE_OF_OP, STAGES, Select, chapter
 
 WRONG = Path(__file__).parent / "wrong"
 SCRIPT = WRONG / "engine.py"
@@ -36,8 +37,29 @@ for line in sys.stdin:
 """
 
 
-def tiny(name: str, answer: str = "1") -> Command:
-    return Command(name, (sys.executable, "-c", TINY.replace("ANSWER", answer)), name)
+def tiny(name: str, answer: str = "1", own: str = "tiny") -> Command:
+    script = TINY.replace("ANSWER", answer).replace('"tiny"', f'"{own}"')
+    return Command(name, (sys.executable, "-c", script), name)
+
+
+class Silent:
+    """A witness that explains nothing."""
+
+    def ask(self, request: dict[str, Json]) -> Json:
+        return None
+
+    def agree_alone(self, difference: Difference) -> bool:
+        return False
+
+
+def reported(kind: str, *answers: list[tuple[str, str, dict[str, Json], dict[str, Json]]]) -> str:
+    """The report of engines that gave these answers, each a stage, a case, a value and the request."""
+    runs = [Run(name) for name in ("one", "two", "three")[: len(answers)]]
+    for run, given in zip(runs, answers, strict=True):
+        for stage, case, value, request in given:
+            run.add(stage, case, value, request)
+    result = parity.judge(fixtures.Fixture("made", kind, Path.cwd(), True), runs)
+    return verdict.report(result, [], Silent(), [])
 
 
 def cases(*requests: dict[str, object]) -> fixtures.Fixture:
@@ -130,6 +152,81 @@ def test_a_case_that_one_engine_did_not_answer_is_a_difference() -> None:
     assert [stage.stage for stage in compare([one, two]) if stage.differences] == ["metrics"]
 
 
+def test_an_answer_beside_an_error_is_called_an_answer() -> None:
+    request = {"op": "fill", "budget": 1}
+    answer, refusal = {"ok": {"n": 1}}, {"error": {"code": "bad_setting"}}
+    for values in ((answer, refusal), (refusal, answer)):
+        said = reported("cases", *([("budget", "x", value, request)] for value in values))
+        assert "(answered, no error)\n" in said
+        assert '{"code": "bad_setting"}\n' in said
+        assert "  spec       13-budget.md § Rule 1 to 5; 01-wire.md § Errors\n" in said
+        assert "absent" not in said
+    said = reported("cases", *([("budget", "x", value, request)] for value in (answer, {"ok": {"n": 2}}, refusal)))
+    assert "  at         ok.n\n  one        1\n  two        2\n  three      (the error bad_setting)\n" in said
+
+
+def test_stages_that_differ_too_are_explained() -> None:
+    one = [(stage, "x", {"ok": {"n": 1}}, {"op": "pieces"}) for stage in ("pieces", "chunks", "rankings")]
+    two = [(stage, case, {"ok": {"n": 2}}, request) for stage, case, _, request in one]
+    assert "  follows    probably caused by the above: chunks (1), rankings (1)\n" in reported("corpus", one, two)
+    assert "  others     also differ, independent of it: chunks (1), rankings (1)\n" in reported("cases", one, two)
+
+
+def test_every_operation_has_a_stage_and_a_place_in_the_spec() -> None:
+    wire = (layout.spec_dir() / "01-wire.md").read_text(encoding="utf-8")
+    assert sorted(OPERATIONS) == sorted(re.findall(r"^### `([a-z]+)`", wire, re.MULTILINE))
+    assert set(STAGE_OF_OP.values()) <= set(STAGES)
+    kinds = {"chunk": ("chunker", "fixed"), "rank": ("method", "dense")}
+    for op in OPERATIONS:
+        part, kind = kinds.get(op, ("", ""))
+        place = chapter(STAGE_OF_OP[op], {"op": op, "kind": "mean", part: {"kind": kind}})
+        assert (layout.spec_dir() / place.split(" § ")[0]).is_file()
+        assert place != "README.md"
+    assert chapter("numbers", {"op": "numbers", "kind": "mean"}) == "03-numerics.md § Rule 5"
+
+
+def test_what_info_does_not_list_is_named() -> None:
+    """Also where no case asked for it: nobody should take silence for parity."""
+    some = [op for op in OPERATIONS if op != "cover"]
+    part = tiny("engine 2", own="part")
+    script = part.words[-1].replace('"ops":[]', f'"ops":{json.dumps(some)}')
+    engines = [tiny("all", own="all"), Command(part.name, (*part.words[:-1], script), part.shown)]
+    result = parity.run_fixture(cases({"op": "pieces"}), engines)
+    assert result.held
+    assert result.unlisted == {"all": [op for op in OPERATIONS if op != "info"], "part": ["cover"]}
+    assert "\n  not in the info of part: cover" in verdict.held_line(result)
+    assert verdict.held_sentence(["part"], []) == "✓ parity held for the operations that part lists"
+    assert verdict.held_sentence([], []) == "✓ parity held"
+
+
+def test_the_two_engines_list_every_operation() -> None:
+    engines = [Command("py", tuple(layout.py_engine()), "py"), Command("ts", tuple(layout.ts_engine()), "ts")]
+    assert parity.run_fixture(cases({"op": "terms", "text": "a"}), engines).unlisted == {}
+
+
+def test_an_engine_is_called_as_it_calls_itself() -> None:
+    asked = cases({"op": "pieces"})
+    result = parity.run_fixture(asked, [tiny("engine 1", own="owl"), tiny("engine 2", "2", "fox")])
+    assert result.cause is not None
+    assert result.cause.values == {"owl": 1, "fox": 2}
+    same = parity.run_fixture(asked, [tiny("engine 1"), tiny("engine 2", "2")])
+    assert same.cause is not None
+    assert same.cause.values == {"engine 1": 1, "engine 2": 2}
+    for taken in ("py", "x" * 99, ""):
+        result = parity.run_fixture(asked, [tiny("py"), tiny("engine 2", "2", taken)])
+        assert [run.engine for run in result.runs] == ["py", "engine 2"]
+
+
+def test_a_failure_bears_the_engines_own_name() -> None:
+    dies = tiny("engine 2", "[][0]", "fox")
+    result = parity.run_fixture(cases({"op": "pieces"}), [tiny("py"), dies])
+    said = verdict.report(result, [tiny("py"), dies], Silent(), [])
+    assert (
+        "✗ made: engine fox died: exit status 1; last words: IndexError: list index out of range (before that: " in said
+    )
+    assert "  command    engine 2\n" in said
+
+
 def test_nothing_compared_is_no_parity() -> None:
     result = parity.run_fixture(cases({"op": "pieces"}), [tiny("a"), tiny("b")], Select(("nowhere",)))
     assert not result.held
@@ -157,7 +254,43 @@ def test_an_engine_that_is_not_there() -> None:
 def test_the_first_open_request_is_named() -> None:
     failure = failure_of('print(\'{"id":"cp-1","ok":{}}\', flush=True); raise SystemExit("out of memory")')
     assert (failure.kind, failure.open) == ("died", "the second")
-    assert "exit status 1; last words: out of memory" in failure.detail
+    assert failure.detail == "exit status 1; last words: out of memory"
+
+
+def test_last_words_begin_with_the_last_line_and_point_at_nothing() -> None:
+    words = "  File x.py, line 3\\n    a / b\\n    ~~^~~\\nZeroDivisionError: division\\n\\n        ^^^^^\\n"
+    failure = failure_of(f"import sys; sys.stderr.write('{words}'); sys.exit(3)")
+    told = "last words: ZeroDivisionError: division (before that: File x.py, line 3 / a / b)"
+    assert failure.detail == f"exit status 3; {told}"
+
+
+@pytest.mark.parametrize(
+    ("answered", "told"),
+    [
+        (
+            [1, 3, 4],
+            "no reply within 1 s; 2 of the 2 requests sent after the open one were answered, so it passed over that one",
+        ),
+        (
+            [1, 3],
+            "no reply within 1 s; 1 of the 2 requests sent after the open one was answered, so it passed over that one",
+        ),
+        (
+            [1],
+            "no reply within 1 s; none of the 2 requests sent after the open one was answered either: it stands still",
+        ),
+        ([1, 2, 3], "no reply within 1 s"),
+    ],
+)
+def test_a_dropped_reply_is_told_from_standing_still(answered: list[int], told: str) -> None:
+    code = f'import time\nfor i in {answered}: print(\'{{"id":"cp-%d","ok":{{}}}}\' % i, flush=True)\ntime.sleep(60)'
+    with (
+        pytest.raises(EngineFailure) as caught,
+        Engine([sys.executable, "-c", code], Path.cwd(), "e", 1) as engine,
+    ):
+        engine.ask([(str(number), {"op": "info"}) for number in (1, 2, 3, 4)])
+    assert caught.value.detail == told
+    assert caught.value.open == ("4" if answered == [1, 2, 3] else "2")
 
 
 def test_a_signal_is_named() -> None:
@@ -269,7 +402,7 @@ def test_a_case_may_bear_its_fixtures_name(capsys: pytest.CaptureFixture[str]) -
     ("arguments", "words"),
     [
         (["parity", "--fixture", "nowhere"], "there is no fixture 'nowhere'"),
-        (["parity", "--stage", "soup"], "there is no stage 'soup'"),
+        (["parity", "--stage", "soup"], "there is no stage 'soup'; there are: wire, numbers, "),
         (["parity", "--requests", "nowhere.jsonl"], "nowhere.jsonl cannot be read"),
         (["engine", "rs"], "there is no engine 'rs'"),
         (["chunk", "nowhere.md", "--kind", "fixed", "--size", "4"], "nowhere.md cannot be read"),
@@ -329,7 +462,9 @@ def test_the_two_engines_agree_on_the_cases_of_the_wrong_ones() -> None:
     assert parity.run_fixture(fixtures.load(str(WRONG / "cases")), engines).held
 
 
-def test_an_engine_may_lack_operations_that_it_does_not_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_engine_may_lack_operations_that_it_does_not_list(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """`unsupported` is no difference where `info` says so, counts as nothing compared, and publishes no table."""
     half = tmp_path / "half.py"
     half.write_text(
@@ -354,6 +489,12 @@ def test_an_engine_may_lack_operations_that_it_does_not_list(tmp_path: Path, cap
     assert found["digest"] is None
     assert "table" not in found
     assert {stage["stage"] for stage in found["stages"] if stage["cases"]} >= {"pieces", "chunks"}
+    assert found["unlisted"]["engine 2"] == [op for op in OPERATIONS if op not in ("info", "pieces", "chunk")]
+    assert cli.run(["parity", "--fixture", "mini", "--stage", "pieces", "--engine", command]) == 0
+    said = capsys.readouterr().out
+    assert "\n  not in the info of engine 2: numbers, terms, quantize, segments, rank, " in said
+    assert "· golden: mini has no golden files" in said or "✓ golden: mini" in said
+    assert said.splitlines()[-1].startswith("✓ parity held for the operations that engine 2 lists")
     half.write_text(half.read_text(encoding="utf-8").replace("'chunk']", "'chunk', 'segments']"), encoding="utf-8")
     assert cli.run(["parity", "--fixture", "mini", "--stage", "segments", "--engine", command]) == 1
     assert "unsupported" in capsys.readouterr().out

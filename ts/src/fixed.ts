@@ -1,7 +1,7 @@
 /** fixed (spec 06): windows of at most S tokens, each sharing at most O tokens with the one before. */
-import { Column, lastAtMost } from "./columns.ts";
+import { Column, firstWhere } from "./columns.ts";
 import type { Chunk, Pieces } from "./pieces.ts";
-import { Refusal, List } from "./records.ts";
+import { List, Refusal } from "./records.ts";
 
 /**
  * The windows of a text (rules 1 to 5).
@@ -30,20 +30,13 @@ export function windows(pieces: Pieces, from: number, to: number, size: number, 
   const runs = new Column();
   let a = from;
   while (a < to) {
-    const end = Math.max(lastAtMost(sums, sums[a]! + size, a, to), a + 1); // rule 2
+    const most = sums[a]! + size;
+    const end = Math.max(firstWhere(a + 1, to + 1, (b) => sums[b]! > most) - 1, a + 1); // rule 2
     runs.push(a);
     runs.push(end);
     if (end === to) break; // rule 3
-    // Rule 4: the first a′ > a with sums[end] − sums[a′] ≤ overlap.
     const least = sums[end]! - overlap;
-    let low = a + 1;
-    let high = end;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (sums[middle]! >= least) high = middle;
-      else low = middle + 1;
-    }
-    a = low;
+    a = firstWhere(a + 1, end, (b) => sums[b]! >= least); // rule 4
   }
   return runs.done();
 }

@@ -14,36 +14,37 @@ export interface Ranked {
 export function order(scores: Float64Array, depth = Infinity): Ranked {
   const n = scores.length;
   const before = (a: number, b: number): number => scores[b]! - scores[a]! || a - b;
-  let best: Uint32Array;
-  if (depth * 8 > n) best = Uint32Array.from({ length: n }, (_, i) => i).sort(before).subarray(0, Math.min(depth, n));
-  else {
-    // A heap of the best so far, the last of them on top.
-    best = new Uint32Array(depth);
-    let size = 0;
-    for (let i = 0; i < n; i++) {
-      let at: number;
-      if (size < depth) {
-        at = size++;
-        while (at > 0 && before(best[(at - 1) >> 1]!, i) < 0) {
-          best[at] = best[(at - 1) >> 1]!;
-          at = (at - 1) >> 1;
-        }
-      } else if (before(i, best[0]!) < 0) {
-        at = 0;
-        for (;;) {
-          let child = 2 * at + 1;
-          if (child >= size) break;
-          if (child + 1 < size && before(best[child + 1]!, best[child]!) > 0) child++;
-          if (before(best[child]!, i) < 0) break;
-          best[at] = best[child]!;
-          at = child;
-        }
-      } else continue;
-      best[at] = i;
-    }
-    best.sort(before);
+  const best = depth * 8 > n ? Uint32Array.from({ length: n }, (_, i) => i) : firstOf(n, depth, before);
+  const passages = best.sort(before).subarray(0, Math.min(depth, n));
+  return { passages, scores: Float64Array.from(passages, (i) => scores[i]!) };
+}
+
+/** The `depth` < n of the indices below n that an order has first, in no order: a heap, the last of the best so far on top. */
+function firstOf(n: number, depth: number, before: (a: number, b: number) => number): Uint32Array {
+  const best = new Uint32Array(depth);
+  let size = 0;
+  for (let i = 0; i < n; i++) {
+    let at: number;
+    if (size < depth) {
+      at = size++;
+      while (at > 0 && before(best[(at - 1) >> 1]!, i) < 0) {
+        best[at] = best[(at - 1) >> 1]!;
+        at = (at - 1) >> 1;
+      }
+    } else if (before(i, best[0]!) < 0) {
+      at = 0;
+      for (;;) {
+        let child = 2 * at + 1;
+        if (child >= size) break;
+        if (child + 1 < size && before(best[child + 1]!, best[child]!) > 0) child++;
+        if (before(best[child]!, i) < 0) break;
+        best[at] = best[child]!;
+        at = child;
+      }
+    } else continue;
+    best[at] = i;
   }
-  return { passages: best, scores: Float64Array.from(best, (i) => scores[i]!) };
+  return best;
 }
 
 /**

@@ -42,6 +42,7 @@ function contextOf(path: string): Context {
   };
 }
 
+/** Writes a reply's line, its U+000A with the last block. */
 async function write(reply: Reply): Promise<void> {
   let last = "";
   for (const block of blocks(reply)) {
@@ -51,6 +52,7 @@ async function write(reply: Reply): Promise<void> {
   await put(`${last}\n`);
 }
 
+/** Writes a text, and waits where nobody has read what was written before. */
 async function put(block: string): Promise<void> {
   if (!process.stdout.write(block)) await new Promise<void>((resolve) => process.stdout.once("drain", resolve));
 }

@@ -1,4 +1,5 @@
 /** metrics (spec 12): when a passage answers a question, and the figures of the table, exactly. */
+import { firstWhere } from "./columns.ts";
 import type { Fraction } from "./numerics.ts";
 import { fraction, mean, sum } from "./numerics.ts";
 import { unhex } from "./records.ts";
@@ -61,17 +62,7 @@ export function relevant(passages: readonly Span[], answers: readonly Span[]): n
  */
 export function recall(relevant: readonly number[], ranking: readonly number[], cutoffs: readonly number[]): Fraction[] {
   const ranks = relevantRanks(relevant, ranking, Infinity);
-  return cutoffs.map((k) => {
-    if (relevant.length === 0) return ZERO;
-    let low = 0;
-    let high = ranks.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (ranks[middle]! <= k) low = middle + 1;
-      else high = middle;
-    }
-    return fraction(low, relevant.length);
-  });
+  return cutoffs.map((k) => (relevant.length === 0 ? ZERO : fraction(firstWhere(0, ranks.length, (i) => ranks[i]! > k), relevant.length)));
 }
 
 /** mrr@10: 1/r for the first relevant passage at rank r ≤ 10, else 0 (rule 4). */
@@ -138,13 +129,8 @@ class Finder {
   }
 
   holding(answer: Span): number[] {
-    let before = 0; // how many passages start early enough
-    let high = this.#byStart.length;
-    while (before < high) {
-      const middle = (before + high) >> 1;
-      if (this.#passages[this.#byStart[middle]!]!.start <= answer.start) before = middle + 1;
-      else high = middle;
-    }
+    // How many passages start early enough.
+    const before = firstWhere(0, this.#byStart.length, (i) => this.#passages[this.#byStart[i]!]!.start > answer.start);
     const found: number[] = [];
     const search = (node: number, first: number, width: number): void => {
       if (first >= before || this.#ends[node]! < answer.end) return;

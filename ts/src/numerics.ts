@@ -183,10 +183,10 @@ export function print(value: number, decimals: number): string {
   return sign + (decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`);
 }
 
-/** The index of the nearest-rank percentile p of n values: ⌊(n − 1)·p/100⌋, multiplied before it is divided (rule 7). */
-export function percentileIndex(n: number, p: number): number {
+/** The index of the nearest-rank percentile p of n values: ⌊(n − 1)·p/100⌋, multiplied before it is divided (rule 7). `of` takes the place of 100. */
+export function percentileIndex(n: number, p: number, of = 100): number {
   const product = (n - 1) * p;
-  return (product - (product % 100)) / 100;
+  return (product - (product % of)) / of;
 }
 
 /** The nearest-rank percentile p (an integer 0 … 100) of values, without the sign of a zero; of none null (rule 7). */

@@ -2,7 +2,7 @@
  * records (spec 02 and the values of 01): which lines are JSON, and which bytes a reply has.
  *
  * JSON.parse keeps the last of two equal keys and reads 1e400 as Infinity, so the reader here is our own: one pass,
- * no recursion, each level of nesting costs one bit.
+ * no recursion, and what is nested too deep to be kept costs one byte a level.
  */
 import canonicalize from "canonicalize";
 
@@ -40,7 +40,7 @@ export function read(text: string): unknown {
   let kinds = new Uint8Array(128); // 1 where the hidden level is an object
   const open: (unknown[] | Record<string, unknown>)[] = [];
   const keys: string[] = []; // the key that waits for its value, for each kept level
-  let idRead: unknown;
+  let result: unknown; // the outermost value
   let idTwice = false;
 
   const bad = (): never => {
@@ -106,7 +106,11 @@ export function read(text: string): unknown {
     at += expected.length;
   };
   const place = (value: unknown): void => {
-    if (hidden > 0 || open.length === 0) return;
+    if (hidden > 0) return;
+    if (open.length === 0) {
+      result = value;
+      return;
+    }
     const parent = open[open.length - 1]!;
     if (Array.isArray(parent)) {
       parent.push(value);
@@ -128,7 +132,6 @@ export function read(text: string): unknown {
     at++;
   };
 
-  let result: unknown;
   for (;;) {
     // One value begins here.
     const unit = skip();
@@ -139,7 +142,6 @@ export function read(text: string): unknown {
       at++;
       value = isObject ? {} : [];
       place(value);
-      if (hidden === 0 && open.length === 0) result = value;
       const empty = skip() === (isObject ? 0x7d : 0x5d);
       if (open.length + hidden === DEEPEST) fault ||= `nested deeper than ${DEEPEST}`;
       if (empty) at++;
@@ -166,17 +168,13 @@ export function read(text: string): unknown {
       else if (unit === 0x6e) (word("null"), (value = null));
       else bad();
       place(value);
-      if (hidden === 0 && open.length === 0) result = value;
     }
     // After a value: a comma and the next one, or the ends of what is open.
     while (closed) {
       if (open.length === 0) {
         skip();
         if (at < text.length) bad();
-        if (fault !== "") {
-          idRead = typeof result === "object" && result !== null && !idTwice ? (result as Record<string, unknown>)["id"] : undefined;
-          throw new Refusal("bad_request", fault, typeof idRead === "string" && idRead.isWellFormed() ? idRead : null);
-        }
+        if (fault !== "") throw new Refusal("bad_request", fault, idTwice ? null : idOf(result));
         return result;
       }
       const isObject = hidden > 0 ? kinds[hidden - 1] === 1 : !Array.isArray(open[open.length - 1]);
@@ -197,6 +195,17 @@ export function read(text: string): unknown {
       }
     }
   }
+}
+
+/** Whether a JSON value is an object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The id of a request, or null where it could not be read (spec 01, rule 4). */
+export function idOf(value: unknown): string | null {
+  const id = isObject(value) && Object.hasOwn(value, "id") ? value["id"] : undefined;
+  return typeof id === "string" && id.isWellFormed() ? id : null;
 }
 
 function isDigit(unit: number): boolean {

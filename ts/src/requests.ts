@@ -6,7 +6,7 @@
  */
 import type { Unit } from "./bootstrap.ts";
 import type { Span } from "./metrics.ts";
-import { Refusal, unhex } from "./records.ts";
+import { Refusal, isObject, unhex } from "./records.ts";
 import type { Range } from "./text.ts";
 
 /** What was found while reading that is no `bad_request`. */
@@ -33,22 +33,27 @@ const text: Reader<string> = (value, at, notes) => {
 
 const isInteger = (value: unknown): value is number => Number.isSafeInteger(value);
 
+function noteRange(value: number, min: number, max: number, at: string, notes: Notes): void {
+  if (value < min || value > max) notes.setting ||= `${at} must be ${max === Infinity ? `at least ${min}` : `${min} … ${max}`}`;
+}
+
 /** An integer; outside `min` … `max` it is a bad setting. */
 const integer = (min = -Infinity, max = Infinity): Reader<number> => (value, at, notes) => {
   if (!isInteger(value)) wrong(at, "an integer");
-  if (value < min || value > max) notes.setting ||= `${at} must be ${max === Infinity ? `at least ${min}` : `${min} … ${max}`}`;
+  noteRange(value, min, max, at, notes);
   return value === 0 ? 0 : value;
 };
 
 /** An integer ≥ 0 that is no setting: below 0 the request is bad. */
-const count: Reader<number> = (value, at, notes) => {
-  const read = integer()(value, at, notes);
-  return read < 0 ? wrong(at, "at least 0") : read;
+const count: Reader<number> = (value, at) => {
+  if (!isInteger(value) || value < 0) wrong(at, "an integer of at least 0");
+  return value === 0 ? 0 : value;
 };
 
+/** A number; outside `min` … `max` it is a bad setting. */
 const number = (min = -Infinity, max = Infinity): Reader<number> => (value, at, notes) => {
   if (typeof value !== "number" || !Number.isFinite(value)) wrong(at, "a number");
-  if (value < min || value > max) notes.setting ||= `${at} must be ${max === Infinity ? `at least ${min}` : `${min} … ${max}`}`;
+  noteRange(value, min, max, at, notes);
   return value === 0 ? 0 : value;
 };
 
@@ -68,11 +73,16 @@ const list = <T>(item: Reader<T>): Reader<T[]> => (value, at, notes) => {
   return value.map((inner) => item(inner, place, notes));
 };
 
-/** A fraction [n, d] of two integers, n ≥ `least`, d ≥ 1. */
-const fractionOf = (least: number): Reader<readonly [number, number]> => (value, at, notes) => {
+const twoIntegers: Reader<readonly [number, number]> = (value, at) => {
   if (!Array.isArray(value) || value.length !== 2 || !isInteger(value[0]) || !isInteger(value[1])) wrong(at, "two integers");
-  if (value[0] < least || value[1] < 1) notes.setting ||= `${at} must be [n, d] with n at least ${least} and d at least 1`;
   return value as unknown as readonly [number, number];
+};
+
+/** A fraction [n, d] of two integers; n below `least` and d below 1 are bad settings. */
+const fractionOf = (least: number): Reader<readonly [number, number]> => (value, at, notes) => {
+  const read = twoIntegers(value, at, notes);
+  if (read[0] < least || read[1] < 1) notes.setting ||= `${at} must be [n, d] with n at least ${least} and d at least 1`;
+  return read;
 };
 
 const DEFAULTS = new WeakMap<Reader<unknown>, unknown>();
@@ -83,8 +93,6 @@ const optional = <T>(reader: Reader<T>, otherwise: T): Reader<T> => {
   DEFAULTS.set(field, otherwise);
   return field;
 };
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
 const object = <F extends Fields>(fields: F, check?: (value: Read<F>, notes: Notes) => void): Reader<Read<F>> => {
   const entries = Object.entries(fields);
@@ -127,10 +135,7 @@ const arrowVectors = object({
   arrow: text,
   sha256: text,
   column: text,
-  rows: optional<readonly [number, number] | null>((value, at) => {
-    if (!Array.isArray(value) || value.length !== 2 || !isInteger(value[0]) || !isInteger(value[1])) wrong(at, "two integers");
-    return value as unknown as readonly [number, number];
-  }, null),
+  rows: optional<readonly [number, number] | null>(twoIntegers, null),
 });
 export type InlineVectors = ReturnType<typeof inlineVectors>;
 export type ArrowVectors = ReturnType<typeof arrowVectors>;
@@ -211,7 +216,7 @@ const minimum: Reader<number | "half" | "all"> = (value, at, notes) => (typeof v
 /** A unit [c, q]: a number and an integer, neither below 0. */
 const unit: Reader<Unit> = (value, at) => {
   if (!Array.isArray(value) || value.length !== 2) wrong(at, "a pair [c, q]");
-  const [c, q] = value as [unknown, unknown];
+  const [c, q] = value;
   if (typeof c !== "number" || !Number.isFinite(c) || c < 0) wrong(`the c of ${at}`, "a number of at least 0");
   if (!isInteger(q) || q < 0) wrong(`the q of ${at}`, "an integer of at least 0");
   return [c, q];
@@ -268,12 +273,6 @@ export type Request = { [O in keyof typeof operations]: ReturnType<(typeof opera
 export type RequestOf<O extends Request["op"]> = Extract<Request, { op: O }>;
 
 const request = byName("op", operations) as Reader<Request>;
-
-/** The id of a request, or null where it could not be read. */
-export function idOf(value: unknown): string | null {
-  const id = isObject(value) && Object.hasOwn(value, "id") ? value["id"] : undefined;
-  return typeof id === "string" && id.isWellFormed() ? id : null;
-}
 
 /**
  * Reads a request from a JSON value.

@@ -113,7 +113,6 @@ export function nfc(text: string): Normalized {
   let alone = true; // whether it is one code point that NFC cannot change
   let open = false; // whether a joining code point may still come to it
   const close = (end: number): void => {
-    if (alone) return;
     const segment = text.slice(start, end);
     const normal = normalize(segment);
     if (normal === segment) return;
@@ -137,7 +136,7 @@ export function nfc(text: string): Normalized {
     open = (kind & KNOWN) !== 0;
     at += point > 0xffff ? 2 : 1;
   }
-  close(text.length);
+  if (!alone) close(text.length);
   if (parts.length === 0) return { text, atoms: NONE };
   parts.push(text.slice(copied));
   return { text: parts.join(""), atoms: atoms.done() };

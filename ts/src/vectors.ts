@@ -53,6 +53,11 @@ export function binary(vector: Int8Array): Int8Array {
   return vector.map((q) => (q > 0 ? 1 : 0));
 }
 
+/** An int8 vector at a precision. */
+export function atPrecision(vector: Int8Array, precision: Precision): Int8Array {
+  return precision === "int8" ? vector : precision === "int4" ? int4(vector) : binary(vector);
+}
+
 /** The cosine of two integer vectors of equal length; +0 if either is all zeros (rule 4). */
 export function cosine(a: Int8Array, b: Int8Array): number {
   return quotient(dot(a, b), dot(a, a), dot(b, b));
@@ -72,11 +77,10 @@ export function hammingSimilarity(a: Int8Array, b: Int8Array): number {
  */
 export function dense(passages: Matrix, queries: Matrix, precision: Precision = "int8", depth = Infinity): Ranked[] {
   if (passages.dim !== queries.dim) throw new Refusal("bad_vectors", `passage vectors have dim ${passages.dim}, query vectors ${queries.dim}`);
-  const convert = { int8: (v: Int8Array) => v, int4, binary }[precision];
-  const stored = { ...passages, data: convert(passages.data) };
+  const stored = { ...passages, data: atPrecision(passages.data, precision) };
   const squares = Float64Array.from({ length: passages.rows }, (_, i) => dot(row(stored, i), row(stored, i)));
   return Array.from({ length: queries.rows }, (_, q) => {
-    const query = convert(row(queries, q));
+    const query = atPrecision(row(queries, q), precision);
     const square = dot(query, query);
     const scores = new Float64Array(passages.rows);
     for (let p = 0; p < scores.length; p++) {

@@ -95,7 +95,14 @@ def fuzz(
     seed: Annotated[int, typer.Option(help="The same seed makes the same requests.")] = 0,
     minutes: Annotated[float | None, typer.Option(help="How long to look.")] = None,
     examples: Annotated[int | None, typer.Option(help="How many requests to make at most.")] = None,
-    engines: Annotated[list[str] | None, typer.Option("--engine", help="An engine's command; may be repeated.")] = None,
+    engines: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--engine",
+            help="py, ts or a command; may be repeated. One alone is compared with no other: only what always holds "
+            "is checked. By default py and ts.",
+        ),
+    ] = None,
     only: Annotated[list[str] | None, typer.Option(help="Only groups whose names begin so; may be repeated.")] = None,
     out: Annotated[Path | None, typer.Option(help="Append what differs to this file, as cases.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,

@@ -24,7 +24,12 @@ from chunkproof.stages import ALL, STAGES, Select
 
 Fixtures = Annotated[list[str] | None, typer.Option("--fixture", help="A fixture's name or folder; may be repeated.")]
 Engines = Annotated[
-    list[str] | None, typer.Option("--engine", help="py, ts or a command; twice or more, they replace the two.")
+    list[str] | None,
+    typer.Option(
+        "--engine",
+        help="py, ts or a command; may be repeated. One alone is compared with the Python engine (py with ts); "
+        "two or more are compared with each other.",
+    ),
 ]
 Timeout = Annotated[float, typer.Option(help="Seconds without a reply after which an engine hangs.", min=0.1)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
@@ -112,12 +117,21 @@ def parity_command(
     loaded, notes = _load(names) if names or requests is None else ([], [])
     if requests is not None:
         loaded.append(parity.requests_fixture(requests))
+    own = all(text in ("py", "ts") for text in commands or [])
     data, held, golden_held = [], True, True
+    partial: dict[str, None] = {}  # engines that do not list every operation
+    unchecked: list[str] = []  # fixtures without golden files, where that is no fault
+    absent: list[str] = []  # and where it is one
     for result in _run(loaded, engines, _select(case, stage, [fixture.name for fixture in loaded]), timeout):
         asked = requests is not None and result.fixture is loaded[-1]
         found = golden.check(result) if result.held and not asked and _has_golden(result.fixture) else None
         held = held and result.held
-        golden_held = golden_held and (found is None or found.held)
+        partial |= dict.fromkeys(result.unlisted)
+        needed = own and not result.fixture.by_path  # golden files of its own fixtures are part of chunkproof
+        if result.held and not asked and (found is None or found.missing):
+            (absent if needed else unchecked).append(result.fixture.name)
+        elif found is not None:
+            golden_held = golden_held and found.held
         if as_json:
             data.append(verdict.as_data(result, found))
             if result.covers_table and result.select.everything:
@@ -125,18 +139,24 @@ def parity_command(
             continue
         given = ["--requests", str(requests)] if asked else ["--fixture", _shown_name(result.fixture)]
         given += [word for each in commands or [] for word in ("--engine", each)]
-        _print(result, found, engines, given, asked, names is None and result.fixture.name not in parity.PUBLISHED)
+        untabled = not names and result.fixture.name not in parity.PUBLISHED
+        _print(result, found, engines, given, asked, untabled, needed=needed)
     if as_json:
-        whole = {"held": held, "golden": golden_held, "fixtures": data, "notes": notes}
+        good = golden_held and not absent
+        whole = {"held": held, "golden": good, "golden_missing": absent + unchecked, "fixtures": data, "notes": notes}
         typer.echo(json.dumps(whole, ensure_ascii=False, indent=1))
     else:
         for note in notes:
             typer.echo(f"· {note}")
-        if held:
-            typer.echo("✓ parity held" if golden_held else "✗ parity held, but not as the golden files have it")
-        else:
+        if not held:
             typer.echo("✗ parity did not hold")
-    raise typer.Exit(0 if held and golden_held else 1)
+        elif not golden_held:
+            typer.echo("✗ parity held, but not as the golden files have it")
+        elif absent:
+            typer.echo(f"✗ parity held, but the golden files of {' and '.join(absent)} are missing")
+        else:
+            typer.echo(verdict.held_sentence(list(partial), unchecked))
+    raise typer.Exit(0 if held and golden_held and not absent else 1)
 
 
 def _select(cases: Sequence[str] | None, stages: Sequence[str] | None, names: Sequence[str]) -> Select:
@@ -161,6 +181,8 @@ def _print(
     given: Sequence[str],
     asked: bool,
     untabled: bool,
+    *,
+    needed: bool,
 ) -> None:
     if not result.held:
         typer.echo(verdict.report(result, engines, _Witness(engines, result), given) + "\n")
@@ -172,7 +194,7 @@ def _print(
             counted = ", ".join(f"{code} {codes.count(code)}" for code in dict.fromkeys(codes))
             typer.echo(f"  {len(codes)} of them are refused by all alike: {counted}")
     if found is not None:
-        typer.echo(verdict.golden_report(found))
+        typer.echo(verdict.golden_report(found, needed=needed))
     if untabled or not result.covers_table or not result.select.everything:
         return
     if found is None or found.held or found.missing:

@@ -84,7 +84,9 @@ def fixture_show(
 
 def fixture_new(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The new folder; its name is the fixture's.")],
-    texts: Annotated[list[Path] | None, typer.Argument(metavar="[FILE]...", help="UTF-8 texts, copied into it.")] = None,
+    texts: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FILE]...", help="UTF-8 texts, copied into it.")
+    ] = None,
     title: Annotated[str, typer.Option(help="What it is, in a line.")] = "",
 ) -> None:
     """A fixture of your own: a folder with a recipe, your texts or an example, and help on what to write."""
@@ -97,7 +99,9 @@ def fixture_new(
 
 def fixture_check(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The fixture's folder.")],
-    fix: Annotated[bool, typer.Option("--fix", help="First write hashes, and places of answers that stand once.")] = False,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="First write hashes, and places of answers that stand once.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Name everything that is wrong with a fixture, by file and line; exit status 1 if anything is."""
@@ -106,7 +110,12 @@ def fixture_check(
     found = checkfixture.check(folder, fix=fix)
     if as_json:
         faults = [{"file": str(each.file), "line": each.line or None, "what": each.what} for each in found.faults]
-        data = {"ok": not faults, "faults": faults, "notes": found.notes, "mended": [str(each) for each in found.mended]}
+        data = {
+            "ok": not faults,
+            "faults": faults,
+            "notes": found.notes,
+            "mended": [str(each) for each in found.mended],
+        }
         typer.echo(json.dumps(data, ensure_ascii=False, indent=1))
     else:
         for each in (*found.mended, *found.faults):

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from chunkproof.pipeline import Outcome, Run
 from chunkproof.replies import Json, canonical
-from chunkproof.stages import STAGES
+from chunkproof.stages import OPERATIONS, STAGES
 
 NEEDS = {
     "pieces": {"pieces"},
@@ -25,6 +25,8 @@ NEEDS = {
 
 ABSENT = "(absent)"
 """What stands for a value that one side does not have at all."""
+ANSWERED = "(answered, no error)"
+"""What stands for an error of one that answered, where another gave an error."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,11 @@ class Difference:
     values: dict[str, Json]
     outcome: Outcome
     whole: dict[str, Json] = field(default_factory=dict, repr=False)
+
+    @property
+    def is_of_errors(self) -> bool:
+        """Whether an error reply is part of it: then 01 § Errors decides as much as the operation's own chapter."""
+        return any(isinstance(value, dict) and "error" in value for value in self.whole.values())
 
 
 @dataclass
@@ -85,7 +92,7 @@ def _lacks(run: Run, stage: str, outcome: Outcome | None) -> bool:
     if not isinstance(ops, list) or (outcome is not None and not _unsupported(outcome)):
         return False
     if outcome is not None and outcome.request is None and stage == "wire":
-        return bool(set.union(*NEEDS.values()) - set(map(str, ops)))  # a raw line, of whatever operation
+        return bool(set(OPERATIONS) - set(map(str, ops)))  # a raw line, of whatever operation
     asked = {str(outcome.request.get("op"))} if outcome is not None and outcome.request else NEEDS.get(stage, set())
     return bool(asked - {"info"} - set(map(str, ops)))
 
@@ -100,11 +107,22 @@ def _difference(stage: str, case: str, runs: Sequence[Run], present: dict[str, O
     whole = {run.engine: present[run.engine].value if run.engine in present else ABSENT for run in runs}
     odd = next((value for value in whole.values() if not _same(value, first.value)), ABSENT)
     path = first_difference(first.value, odd)
-    values = {name: at_path(value, path) for name, value in whole.items()}
+    values = {name: _shown_at(value, path) for name, value in whole.items()}
     return Difference(stage, case, shown_path(path), values, first, whole)
 
 
 Path = tuple[str | int, ...]
+
+
+def _shown_at(value: Json, path: Path) -> Json:
+    """The value at a path. Where one engine answered and another gave an error, each says so in words."""
+    found = at_path(value, path)
+    if found == ABSENT and isinstance(value, dict) and path:
+        if path[0] == "error" and "ok" in value:
+            return ANSWERED
+        if path[0] == "ok" and isinstance(value.get("error"), dict):
+            return f"(the error {value['error'].get('code')})"
+    return found
 
 
 def _same(one: Json, other: Json) -> bool:

@@ -38,6 +38,9 @@ KINDS = {
     "malformed": "gave a reply of the wrong shape",
 }
 
+NUMBERED = "engine "
+"""What an engine is called before it has said its name, with its place among those given."""
+_LONGEST_NAME = 40
 _BLOCK = 1 << 16
 _live: set[Engine] = set()
 _live_lock = threading.Lock()
@@ -170,7 +173,12 @@ class Engine:
             asked.open[wire_id] = self.label(label)
             self._to_write.put(request_line({"id": wire_id, **request}))
         while asked.open:
-            reply = self._next_reply(next(iter(asked.open.values())))
+            try:
+                reply = self._next_reply(next(iter(asked.open.values())))
+            except EngineFailure as failure:
+                if failure.kind == "hang":
+                    failure = self._hang(failure, ids, asked)
+                raise failure from None
             if reply.id is None or reply.id not in asked.open:
                 raise self._unasked(reply, next(iter(asked.open.values())))
             del asked.open[reply.id]
@@ -257,6 +265,20 @@ class Engine:
             raise self._stopped(open_request)
         return self._parse(item, open_request)
 
+    def _hang(self, failure: EngineFailure, ids: Sequence[str], asked: _Asked) -> EngineFailure:
+        """The failure, with whether the engine passed over the request or stands still at it."""
+        later = ids[ids.index(next(iter(asked.open))) + 1 :]
+        answered = sum(wire_id in asked.replies for wire_id in later)
+        if not later:
+            return failure
+        sent = f"the {len(later):,} request{'s' * (len(later) > 1)} sent after the open one"
+        told = (
+            f"{answered:,} of {sent} {'was' if answered == 1 else 'were'} answered, so it passed over that one"
+            if answered
+            else f"none of {sent} was answered either: it stands still"
+        )
+        return EngineFailure(self.name, "hang", f"{failure.detail}; {told}", failure.open)
+
     def _parse(self, line: bytes, open_request: str) -> Reply:
         try:
             return parse_reply(line)
@@ -271,15 +293,23 @@ class Engine:
             return EngineFailure(self.name, "silent", "its process runs on without an output", open_request)
         self._threads[2].join(1)
         how = f"exit status {status}" if status >= 0 else f"signal {_signal_name(-status)}"
-        lines = bytes(self._errors).decode("utf-8", "replace").strip().splitlines()[-5:]
-        last = "; last words: " + " / ".join(line.strip() for line in lines) if lines else "; nothing on standard error"
-        return EngineFailure(self.name, "died", how + last, open_request)
+        return EngineFailure(self.name, "died", f"{how}; {_last_words(bytes(self._errors))}", open_request)
 
     def _unasked(self, reply: Reply, open_request: str) -> EngineFailure:
         if reply.id is not None and reply.id in self._answered:
             return EngineFailure(self.name, "twice", f"a second reply to {reply.id}", open_request)
         shown = "null" if reply.id is None else repr(reply.id)
         return EngineFailure(self.name, "unknown", f"a reply with the id {shown}", open_request)
+
+
+def _last_words(errors: bytes) -> str:
+    """The end of what was written on standard error, the last line first; lines that only point at one are dropped."""
+    lines = [line.strip() for line in errors.decode("utf-8", "replace").splitlines()]
+    lines = [line for line in lines if line.strip("^~ ")][-5:]
+    if not lines:
+        return "nothing on standard error"
+    *before, last = lines
+    return f"last words: {last}" + (f" (before that: {' / '.join(before)})" if before else "")
 
 
 def _is_reply(line: bytes) -> bool:
@@ -303,6 +333,22 @@ def kill_all() -> None:
         engines = list(_live)
     for engine in engines:
         engine.kill()
+
+
+def own_names(given: Sequence[str], infos: Sequence[dict[str, Json]]) -> list[str]:
+    """What engines are called in reports: one that only has a number by its `info`, if no other is called so."""
+    stated = [info.get("engine") for info in infos]
+    names = []
+    for name, own in zip(given, stated, strict=True):
+        fits = isinstance(own, str) and own.isprintable() and 0 < len(own.strip()) <= _LONGEST_NAME
+        unique = stated.count(own) == 1 and own not in given
+        names.append(own.strip() if is_number(name) and isinstance(own, str) and fits and unique else name)
+    return names
+
+
+def is_number(name: str) -> bool:
+    """Whether an engine is called by its place among those given, for want of a better name."""
+    return name.startswith(NUMBERED) and name.removeprefix(NUMBERED).isdigit()
 
 
 def split_command(text: str) -> list[str]:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from chunkproof import layout
-from chunkproof.engines import Engine, EngineFailure, split_command
+from chunkproof.engines import NUMBERED, Engine, EngineFailure, own_names, split_command
 from chunkproof.problems import Problem
 from chunkproof.recipes import expand
 from chunkproof.replies import NotAReply, Reply, canonical
@@ -124,11 +124,19 @@ class Panel:
             return f"{failure.kind}: {failure.detail}"
 
     def greet(self) -> None:
-        """Ask each engine for its `info`, so that one that can't be started is a problem and no difference."""
+        """Ask each engine for its `info`, so that one that can't be started is a problem and no difference.
+
+        From then on an engine that had only a number is called as it calls itself, if no other is called so.
+        """
+        infos = []
         for name in self.names:
             reply = self.ask(name, {"op": "info"})
             if isinstance(reply, str) or reply.ok is None:
                 raise Problem(f"the engine {name} ({' '.join(self._commands[name])}) does not answer info: {reply}")
+            infos.append(reply.ok)
+        names = dict(zip(self.names, own_names(self.names, infos), strict=True))
+        self._commands = {names[name]: words for name, words in self._commands.items()}
+        self._engines = {names[name]: engine for name, engine in self._engines.items()}
 
     def look(self, request: Request) -> Any:
         """The first engine's `ok` value, or None."""
@@ -261,8 +269,8 @@ def commands_of(engines: Sequence[Command] | None) -> dict[str, list[str]]:
                 raise Problem(str(missing)) from missing
         else:
             words = split_command(command) if isinstance(command, str) else list(command)
-            name = f"engine {len(named) + 1}"
-        named[name if name not in named else f"engine {len(named) + 1}"] = words
+            name = f"{NUMBERED}{len(named) + 1}"
+        named[name if name not in named else f"{NUMBERED}{len(named) + 1}"] = words
     if not named:
         raise Problem("fuzz needs at least one engine")
     return named

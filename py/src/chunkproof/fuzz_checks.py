@@ -24,7 +24,12 @@ STOP_WORDS = frozenset(
         " to was will with",
     )
 )
-REFUSABLE = {"rank": {"bad_setting"}, "numbers": {"bad_setting"}, "quantize": {"bad_vectors"}}
+REFUSABLE = {
+    "rank": {"bad_setting"},
+    "numbers": {"bad_setting"},
+    "bootstrap": {"bad_setting"},
+    "quantize": {"bad_vectors"},
+}
 """Codes with which a sound request may be refused after all: a score, sum or product that leaves binary64."""
 
 
@@ -219,6 +224,11 @@ def _numbers(request: Request, ok: Any, look: Look) -> str | None:
             return None if ok["value"] is None else "a percentile of no values"
         if value_of(ok["value"]) != ranked[(len(ranked) - 1) * int(request["percentile"]) // 100]:
             return "not the nearest rank"
+    elif kind == "mean":
+        fractions = [Fraction(*map(int, one)) for one in request["fractions"]]
+        exact = sum(fractions, Fraction(0)) / max(1, len(fractions))
+        if value_of(ok["value"]) != exact.numerator / exact.denominator:
+            return f"{ok['value']} is not the double nearest to the mean {exact}"
     elif kind == "random":
         if len(ok["values"]) != request["count"] or not all(0 <= value_of(v) < 1 for v in ok["values"]):
             return "not `count` values in [0, 1)"
@@ -234,6 +244,90 @@ def _numbers(request: Request, ok: Any, look: Look) -> str | None:
     return None
 
 
+def _fill(request: Request, ok: Any, look: Look) -> str | None:
+    tokens, budget = request["tokens"], request["budget"]
+    runs = [(run["from"], run["to"]) for run in ok["context"]]
+    borders = [border for run in runs for border in run]
+    if borders != sorted(set(borders)) or not set(borders) <= set(range(len(tokens) + 1)):
+        return "the context is not of maximal runs, ascending"
+    context = {piece for start, end in runs for piece in range(start, end)}
+    if ok["tokens"] > budget:
+        return f"a cost of {ok['tokens']} is above the budget {budget}"
+    if ok["tokens"] != ok["extra"] + sum(tokens[piece] for piece in context):
+        return "the cost is not that of the context and of the headings"
+    return _taken(request, ok, context)
+
+
+def _taken(request: Request, ok: Any, context: set[int]) -> str | None:
+    """Whether the context is a run of whole chunks by rank, skipping those without new pieces, and the front of one more."""
+    seen: set[int] = set()
+    counted = paid = 0
+    missing = False
+    for index in request["ranking"]:
+        chunk = request["chunks"][index]
+        new = [piece for piece in range(chunk["from"], chunk["to"]) if piece not in seen]
+        got = [piece for piece in new if piece in context]
+        if got:
+            seen.update(got)
+            counted, paid = counted + 1, paid + chunk["extra"]
+        if got != new:
+            missing = True
+            needed = request["tokens"][new[len(got)]] + (0 if got else chunk["extra"])
+            if got != new[: len(got)]:
+                return f"chunk {index} is cut within, not at its end"
+            if ok["tokens"] + needed <= request["budget"]:
+                return f"chunk {index} is cut before piece {new[len(got)]}, which fits"
+            break
+    if seen != context:
+        return "the context holds pieces that no chunk up to the last one taken has"
+    if (counted, paid) != (ok["chunks"], ok["extra"]):
+        return f"{counted} chunks with headings of {paid} make this context, not {ok['chunks']} and {ok['extra']}"
+    return None if ok["full"] is missing else "full where nothing is left out, or the other way round"
+
+
+def _cover(request: Request, ok: Any, look: Look) -> str | None:
+    context = [(span["start"], span["end"]) for span in request["context"]]
+    if not len(request["evidence"]) == len(ok["overlaps"]) == len(ok["hits"]):
+        return "not one overlap and one hit for each evidence range"
+    for span, overlap, hit in zip(request["evidence"], ok["overlaps"], ok["hits"], strict=True):
+        low, high = span["start"], span["end"]
+        points = sorted({low, high, *(point for pair in context for point in pair if low < point < high)})
+        shown = sum(b - a for a, b in pairwise(points) if any(start <= a and b <= end for start, end in context))
+        if overlap != shown:
+            return f"the overlap of {low}–{high} is {overlap}, and {shown} of its code points are in the context"
+        minimum: Any = request["minimum"]
+        enough = {"half": Fraction(high - low, 2), "all": high - low}.get(minimum, minimum)
+        if hit is not (shown >= min(enough, high - low)):
+            return f"{low}–{high} has {shown} code points in the context, and `hits` says {hit}"
+    return None
+
+
+def _bootstrap(request: Request, ok: Any, look: Look) -> str | None:
+    resamples, least, most = int(request.get("resamples", 10_000)), ok["at_most_zero"], ok["at_least_zero"]
+    doubles = [ok["difference"], *ok["interval"], ok["p"]]
+    if "8000000000000000" in doubles:
+        return "a value of −0"
+    difference, low, high, p = map(value_of, doubles)
+    if len(doubles) != 4 or not low <= high:
+        return "an interval that is not from low to high"
+    if not (0 <= least <= resamples and 0 <= most <= resamples <= least + most):
+        return f"{least} at most and {most} at least zero of {resamples}"
+    if p != min(1, 2 * (1 + min(least, most)) / (resamples + 1)):
+        return "a p that does not come from the two counts"
+    # The interval leaves out as many differences as lie below its first index and above its second.
+    below, above = (resamples - 1) * 25 // 1000, resamples - 1 - (resamples - 1) * 975 // 1000
+    if (low > 0 and least > below) or (low <= 0 and least <= below):
+        return f"an interval from {low!r} with {least} differences at most zero"
+    if (high < 0 and most > above) or (high >= 0 and most <= above):
+        return f"an interval to {high!r} with {most} differences at least zero"
+    units = list(zip(request["treatment"], request["baseline"], strict=True))
+    if len(units) == 1 and not low == high == difference:
+        return "one unit, and more than one difference"
+    if all(one == other for one, other in units) and (difference, low, high, p) != (0, 0, 0, 1):
+        return "a difference between a treatment and itself"
+    return None
+
+
 CHECKS = {
     "pieces": _pieces,
     "segments": _segments,
@@ -243,4 +337,7 @@ CHECKS = {
     "terms": _terms,
     "quantize": _quantize,
     "numbers": _numbers,
+    "fill": _fill,
+    "cover": _cover,
+    "bootstrap": _bootstrap,
 }

@@ -198,7 +198,7 @@ def number_requests(draw: st.DrawFn, kind: str) -> Request:
     big = st.one_of(st.integers(1, 1000), st.integers(1, HUGE))
     seed = st.one_of(st.integers(0, 30), st.integers(0, 2**32 - 1))
     request: Request = {"op": "numbers", "kind": kind}
-    if kind in ("ln", "ratio"):
+    if kind in ("ln", "ratio", "mean"):
         top = big if kind == "ln" else st.one_of(st.just(0), big)
         near = st.integers(2, HUGE).map(lambda n: [n, n - 1])
         request["fractions"] = draw(st.lists(st.one_of(st.tuples(top, big).map(list), near), max_size=5))
@@ -220,13 +220,65 @@ def number_requests(draw: st.DrawFn, kind: str) -> Request:
     return request
 
 
+@st.composite
+def fill_requests(draw: st.DrawFn) -> Request:
+    """`fill`: chunks that overlap, contain or repeat each other, and a budget near what some of them cost."""
+    count = st.one_of(st.integers(0, 6), st.integers(0, 6), st.sampled_from([0, HUGE, HUGE // 2]))
+    tokens = draw(st.lists(count, max_size=12))
+    extra = st.one_of(st.just(0), st.integers(0, 5), st.just(HUGE))
+    chunks: list[Request] = []
+    for _ in range(draw(st.integers(0, 8)) if tokens else 0):
+        start = draw(st.integers(0, len(tokens) - 1))
+        chunks.append({"from": start, "to": draw(st.integers(start + 1, len(tokens))), "extra": draw(extra)})
+    if draw(st.booleans()) and chunks:
+        chunks.append(dict(draw(st.sampled_from(chunks))))
+    ranking = draw(st.permutations(range(len(chunks))))[: draw(st.integers(0, len(chunks)))]
+    pieces = {piece for chunk in ranking for piece in range(chunks[chunk]["from"], chunks[chunk]["to"])}
+    least = sum(tokens[piece] for piece in pieces)
+    near = max(1, min(HUGE, least + draw(st.integers(-4, 8))))
+    budget = draw(st.one_of(st.just(near), st.just(near), whole(1, 20), st.just(HUGE)))
+    return {"op": "fill", "tokens": tokens, "chunks": chunks, "ranking": ranking, "budget": budget}
+
+
+@st.composite
+def cover_requests(draw: st.DrawFn) -> Request:
+    """`cover`: ranges that touch, overlap and lie within each other, in any order; some as long as an integer may be."""
+
+    def spans() -> list[Request]:
+        found = []
+        for _ in range(draw(st.integers(0, 7))):
+            start = draw(st.one_of(st.integers(0, 20), st.integers(0, 20), st.integers(0, HUGE - 1)))
+            length = draw(st.one_of(st.integers(1, 10), st.integers(1, HUGE)))
+            found.append({"start": start, "end": min(HUGE, start + length)})
+        return found
+
+    minimum = st.one_of(whole(1, 12), st.sampled_from(["half", "all"]), st.integers(1, HUGE))
+    return {"op": "cover", "context": spans(), "evidence": spans(), "minimum": draw(minimum)}
+
+
+@st.composite
+def bootstrap_requests(draw: st.DrawFn) -> Request:
+    """`bootstrap`: few units, some of them without a count, now and then the same on both sides or near the end of binary64."""
+    total = st.one_of(st.integers(0, 6), st.integers(0, 6), st.floats(0, 9), st.floats(0, 1e308), st.just(HUGE))
+    count = st.one_of(st.integers(0, 6), st.integers(0, 6), st.integers(0, HUGE))
+    units = st.lists(st.tuples(total, count).map(list), min_size=1, max_size=6)
+    treatment = draw(units)
+    baseline = [list(unit) if draw(st.booleans()) else [draw(total), draw(count)] for unit in treatment]
+    resamples = st.one_of(whole(1, 60), st.integers(1, 300))
+    seed = st.one_of(whole(0, 30), st.integers(0, 2**32 - 1))
+    more = fields(draw, seed=seed)
+    if draw(st.integers(0, 9)):
+        more["resamples"] = draw(resamples)
+    return {"op": "bootstrap", "treatment": treatment, "baseline": baseline, **more}
+
+
 JUNK: list[Any] = [
-    None, True, 1.5, -1, 0, 101, HUGE + 1, 1e300, -0.0, 3, "", "x", "a\ud800", "AAA=", "newline", [], [[]], ["x"], [0], {},
+    None, True, 1.5, -1, 0, 101, HUGE + 1, 1e300, -0.0, 3, "", "x", "a\ud800", "AAA=", "newline", "half", [], [[]], ["x"], [0], {},
     {"kind": "fixed"},
 ]  # fmt: skip
 KEYS = [
     "extra", "id", "op", "text", "size", "overlap", "kind", "k1", "b", "depth", "precision", "paragraphs",
-    "passage_vectors", "percentile", "rows", "arrow",
+    "passage_vectors", "percentile", "rows", "arrow", "budget", "minimum", "seed",
 ]  # fmt: skip
 
 
@@ -325,7 +377,7 @@ def long_requests(draw: st.DrawFn, tables: Path | None) -> Request:
     return {"op": draw(st.sampled_from(["pieces", "segments"])), "text": text}
 
 
-NUMBER_KINDS = ["ln", "ratio", "sum", "print", "percentile", "random", "sample", "canonical"]
+NUMBER_KINDS = ["ln", "ratio", "sum", "print", "percentile", "mean", "random", "sample", "canonical"]
 
 
 def groups(look: Look, tables: Path | None = None) -> dict[str, st.SearchStrategy[Request]]:
@@ -343,6 +395,9 @@ def groups(look: Look, tables: Path | None = None) -> dict[str, st.SearchStrateg
         "rank/rrf": rank_requests(short, "rrf"),
         "rank/weighted": rank_requests(short, "weighted"),
         "evaluate": evaluate_requests(),
+        "fill": fill_requests(),
+        "cover": cover_requests(),
+        "bootstrap": bootstrap_requests(),
         "terms": term_requests(texts),
         "quantize": quantize_requests(),
         **{f"numbers/{kind}": number_requests(kind) for kind in NUMBER_KINDS},

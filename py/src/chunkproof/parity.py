@@ -15,12 +15,12 @@ from pathlib import Path
 from chunkproof import fixtures, layout
 from chunkproof.caselines import Case, read_case
 from chunkproof.compare import Difference, StageResult, compare
-from chunkproof.engines import TIMEOUT, Engine, EngineFailure, split_command
+from chunkproof.engines import NUMBERED, TIMEOUT, Engine, EngineFailure, own_names, split_command
 from chunkproof.fixtures import Fixture
 from chunkproof.pipeline import Progress, Run, run_cases, run_corpus
 from chunkproof.problems import DataMissing, Problem
 from chunkproof.replies import Json, digest
-from chunkproof.stages import ALL, STAGES, Select
+from chunkproof.stages import ALL, OPERATIONS, STAGES, Select
 
 SAME_INFO = ("spec", "unicode", "tokenizer")
 """What engines must state alike before anything is compared."""
@@ -87,6 +87,17 @@ class FixtureResult:
         return counts
 
     @property
+    def unlisted(self) -> dict[str, list[str]]:
+        """The operations of the spec that an engine's `info` does not list, by engine, whether or not a case needs them."""
+        found = {}
+        for run in self.runs:
+            ops = run.info.get("ops")
+            missing = [op for op in OPERATIONS if op != "info" and not (isinstance(ops, list) and op in ops)]
+            if run.info and missing:
+                found[run.engine] = missing
+        return found
+
+    @property
     def covers_table(self) -> bool:
         """Whether at least two engines computed the table's figures: nothing else is published."""
         return self.held and any(result.stage == "table" and result.cases for result in self.stages)
@@ -120,9 +131,9 @@ def commands(given: Sequence[str]) -> list[Command]:
     engines: list[Command] = []
     for text in given:
         words = engine_command(text)
-        name = text if text in ("py", "ts") else f"engine {len(engines) + 1}"
+        name = text if text in ("py", "ts") else f"{NUMBERED}{len(engines) + 1}"
         if any(name == other.name for other in engines):
-            name = f"engine {len(engines) + 1}"
+            name = f"{NUMBERED}{len(engines) + 1}"
         engines.append(Command(name, tuple(words), text))
     return engines
 
@@ -226,6 +237,10 @@ def run_fixture(
     for thread in threads:
         while thread.is_alive():
             thread.join(0.2)  # not without end: an interruption must get through
+    for run, name in zip(runs, own_names([run.engine for run in runs], [run.info for run in runs]), strict=True):
+        run.engine = name
+        if run.failure is not None:
+            run.failure = EngineFailure(name, run.failure.kind, run.failure.detail, run.failure.open)
     return judge(fixture, runs, select)
 
 

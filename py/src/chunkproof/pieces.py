@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +29,13 @@ _PATTERN = re.compile(
     r"|[\t-\r ]+(?![^\t-\r ])"  # f
     r"|[\t-\r ]+"  # g
 )
-"""Rule 2, of ASCII alone, at which `re` is twice as fast as any library at the whole: it is asked about `_shape`s."""
+"""Rule 2, for ASCII alone: it is asked about `_shape`s. So no library's tables matter, and `re` is the fastest at it."""
 
 _JOINT = re.compile(r"[0-9]|[A-Za-z](?![A-Za-z])|[^\t-\r ](?=[\t\x0b\x0c ])|[\r\n](?=[^\t-\r ])")
 """A code point after which a match surely ends, whatever stands before and after: so a text can be cut block by block.
 Of shapes, too; it looks at no more than the next code point."""
+
+_Column = NDArray[np.unsignedinteger[Any]]
 
 _BLOCK = 1 << 16
 _WINDOW = 1 << 10
@@ -102,22 +104,42 @@ def pieces(text: str) -> Pieces:
 
     Block by block, since matches as objects are ten times the text, and so that there never is a second whole text.
     """
-    ends, totals = array("I"), array("I", (0,))
+    lengths: list[_Column] = []
+    tokens: list[_Column] = [np.zeros(1, np.uint8)]
     counts = _counts()
-    at = total = 0
+    at = 0
     while at < len(text):
         stop = _joint(text, at + _BLOCK)
         normal = nfc(text[at:stop])
         matches, borders = _matches(normal.text)
-        sums = total + np.cumsum(np.fromiter(map(counts.__getitem__, matches), np.int64, len(matches)))
+        sums = np.cumsum(np.fromiter(map(counts.__getitem__, matches), np.int64, len(matches)))
         if normal.starts:
             borders, sums = _to_source(borders, sums, normal)
-        ends.frombytes((at + borders).astype(np.uint32).tobytes())
-        totals.frombytes(sums.astype(np.uint32).tobytes())
-        at, total = stop, int(sums[-1])
+        lengths.append(_steps(borders))
+        tokens.append(_steps(sums))
+        at = stop
         if len(counts) > _CACHED_PIECES:
             counts.clear()
-    return Pieces(ends, totals)
+    return Pieces(_totals(lengths), _totals(tokens))
+
+
+def _steps(totals: NDArray[np.int64]) -> _Column:
+    """From each to the next, in as few bytes as they need."""
+    steps = np.diff(totals, prepend=0)
+    return steps.astype(np.min_scalar_type(steps.max()))
+
+
+def _totals(blocks: list[_Column]) -> "array[int]":
+    """The running totals of steps. The column has its size at once: one that grows leaves its old places as holes."""
+    column = array("I", (0,)) * sum(map(len, blocks))
+    filled = np.frombuffer(column, np.uint32)
+    at = total = 0
+    for block in blocks:
+        part = filled[at : at + len(block)]
+        np.cumsum(block, out=part)
+        part += total
+        at, total = at + len(block), int(part[-1])
+    return column
 
 
 def _joint(text: str, at: int) -> int:

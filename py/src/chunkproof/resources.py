@@ -50,6 +50,7 @@ def _tokenizer_places() -> Iterator[Path]:
     # Like any other data (chunkproof.datasets has the same name for it): the user's own folder, then the cache.
     data = os.environ.get("CHUNKPROOF_DATA")
     for folder in ([Path(data).expanduser()] if data else []) + [cache_folder()]:
+        yield folder / "tokenizer.json"
         yield folder / "qwen2.5" / "tokenizer.json"
 
 

@@ -17,6 +17,7 @@ STAGES = (
     "chunks",
     "rankings",
     "metrics",
+    "budget",
     "table",
 )
 """The first one that differs is the cause. `wire` holds what is refused before an operation is known."""
@@ -31,8 +32,29 @@ STAGE_OF_OP = {
     "chunk": "chunks",
     "rank": "rankings",
     "evaluate": "metrics",
+    "fill": "budget",
+    "cover": "budget",
+    "bootstrap": "budget",
 }
-_RULES_OF_NUMBERS = {"ln": 3, "ratio": 4, "sum": 2, "print": 6, "percentile": 7, "random": 8, "sample": 9}
+OPERATIONS = tuple(STAGE_OF_OP)
+"""Every operation of the spec (01 § Operations)."""
+_RULES_OF_NUMBERS = {
+    "ln": 3,
+    "ratio": 4,
+    "sum": 2,
+    "mean": 5,
+    "print": 6,
+    "percentile": 7,
+    "random": 8,
+    "sample": 9,
+}
+_PLACES = {
+    "terms": "10-bm25.md § Rule 1 to 3",
+    "quantize": "09-vectors.md § Rule 1 to 3",
+    "fill": "13-budget.md § Rule 1 to 5",
+    "cover": "13-budget.md § Rule 6 and 7",
+    "bootstrap": "14-bootstrap.md § Rule 1 to 4",
+}
 _CHAPTER_OF_METHOD = {"bm25": "10-bm25.md", "dense": "09-vectors.md", "rrf": "11-fusion.md", "weighted": "11-fusion.md"}
 
 
@@ -72,11 +94,9 @@ def chapter(stage: str, request: dict[str, Json] | None) -> str:
     """The spec's file and rule for a difference at a stage of a request."""
     if stage == "wire" or request is None:
         return "01-wire.md § The line protocol, Errors"
-    op = request.get("op")
-    if op == "terms":
-        return "10-bm25.md § Rule 1 to 4"
-    if op == "quantize":
-        return "09-vectors.md § Rule 1 to 3"
+    place = _PLACES.get(str(request.get("op")))
+    if place is not None:
+        return place
     if stage == "numbers":
         kind = str(request.get("kind"))
         return (

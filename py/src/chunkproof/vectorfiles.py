@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,15 @@ class VectorFile:
 
     def of_document(self, name: str) -> dict[str, Any]:
         """The vectors of a document's rows, which stand together."""
-        rows = [index for index, key in enumerate(self.keys) if key[0] == name]
-        return self.reference(rows[0], rows[-1] + 1) if rows else self.reference(0, 0)
+        return self.reference(*self._rows.get(name, (0, 0)))
+
+    @cached_property
+    def _rows(self) -> dict[Any, tuple[int, int]]:
+        """The first row of every document and the one after its last, found in one pass."""
+        rows: dict[Any, tuple[int, int]] = {}
+        for index, key in enumerate(self.keys):
+            rows[key[0]] = (rows.get(key[0], (index, 0))[0], index + 1)
+        return rows
 
 
 def digest_of_texts(texts: Sequence[str]) -> str:
@@ -70,6 +78,6 @@ def open_vectors(folder: Path, name: str) -> VectorFile | None:
         said = json.loads((table.schema.metadata or {}).get(METADATA, b"{}"))
     except (pa.ArrowException, KeyError, OSError, ValueError) as error:
         raise Problem(
-            f"{path} is damaged or no vector file ({error}); restore it, or make it anew with `chunkproof embed`"
+            f"{path} is damaged or no vector file ({error}); delete it, then `chunkproof embed` makes it anew"
         ) from error
     return VectorFile(name, hashlib.sha256(data).hexdigest(), keys, tuple(counts), str(said.get(TEXTS, "")))

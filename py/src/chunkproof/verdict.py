@@ -10,7 +10,7 @@ from typing import Any
 from chunkproof import golden
 from chunkproof.compare import Difference, as_double, fraction, shown_double, ulps
 from chunkproof.context import Witness, context
-from chunkproof.engines import KINDS
+from chunkproof.engines import KINDS, is_number
 from chunkproof.golden import Check
 from chunkproof.parity import Command, FixtureResult
 from chunkproof.replies import Json
@@ -33,10 +33,22 @@ def held_line(result: FixtureResult) -> str:
     """One line for a fixture on which all agree."""
     stages = ", ".join(f"{stage.stage} {stage.cases:,}" for stage in result.stages if stage.cases)
     line = f"✓ {result.fixture.name}: {title(result)} agree on all {result.compared:,} values ({stages})"
+    for name, missing in result.unlisted.items():
+        line += f"\n  not in the info of {name}: {', '.join(missing)}"
     for name, count in result.lacking.items():
-        run = next(run for run in result.runs if run.engine == name)
-        line += f"\n  not compared: {count:,} values that need operations which {run.info.get('engine', name)} does not list in info"
+        line += f"\n  not compared: {count:,} values that need operations which {name} does not list in info"
     return line
+
+
+def held_sentence(partial: Sequence[str], unchecked: Sequence[str]) -> str:
+    """The last line of a run in which parity held.
+
+    `partial` are the engines that do not list every operation, `unchecked` the fixtures whose golden files may lack, and do.
+    """
+    line = "✓ parity held"
+    if partial:
+        line += f" for the operations that {' and '.join(partial)} list{'s' * (len(partial) == 1)}"
+    return f"{line}; there are no golden files to check {' and '.join(unchecked)} against" if unchecked else line
 
 
 def report(result: FixtureResult, engines: Sequence[Command], witness: Witness, given: Sequence[str]) -> str:
@@ -44,10 +56,10 @@ def report(result: FixtureResult, engines: Sequence[Command], witness: Witness, 
     blocks = []
     for sentence in result.strangers:
         blocks.append(f"✗ {result.fixture.name}: {sentence}")
+    shown = {run.engine: command.shown for run, command in zip(result.runs, engines, strict=False)}
     for failure in result.failures:
         lines = [f"✗ {result.fixture.name}: {_called(failure.engine)} {KINDS[failure.kind]}: {failure.detail}"]
-        command = next((each.shown for each in engines if each.name == failure.engine), failure.engine)
-        lines.append(_line("command", command))
+        lines.append(_line("command", shown.get(failure.engine, failure.engine)))
         if failure.open:
             lines.append(_line("open", failure.open))
         blocks.append("\n".join(lines))
@@ -72,7 +84,7 @@ def _difference(result: FixtureResult, cause: Difference, witness: Witness, give
     lines = [f"✗ parity: {names} differ in {count} of {len(result.stages)} stages of {fixture.name}", ""]
     lines.append(_line("stage", cause.stage))
     lines.append(_line("case", f"{fixture.name}/{cause.case}"))
-    lines.append(_line("spec", chapter(cause.stage, cause.outcome.request)))
+    lines.append(_line("spec", _places(cause)))
     lines.append(_line("at", cause.path))
     lines += _values(cause.values)
     agreeing = golden.agrees_with(result, cause.stage, cause.case)
@@ -91,23 +103,32 @@ def _difference(result: FixtureResult, cause: Difference, witness: Witness, give
         more = ", ".join(each.case for each in differing[0].differences[1:4]) + (", …" if others > 3 else "")
         lines.append(_line("also", f"{others} more of this stage: {more}"))
     if count > 1:
-        word = "follows" if fixture.kind == "corpus" else "later"
-        lines.append(_line(word, ", ".join(_folded(stage.stage, stage.differences) for stage in differing[1:])))
+        folded = ", ".join(_folded(stage.stage, stage.differences) for stage in differing[1:])
+        corpus = fixture.kind == "corpus"  # where each stage rests on those before; cases are asked one by one
+        words = "probably caused by the above" if corpus else "also differ, independent of it"
+        lines.append(_line("follows" if corpus else "others", f"{words}: {folded}"))
     lines += ["", _line("repeat", repeat(result, cause, given))]
     return "\n".join(lines)
 
 
+def _places(cause: Difference) -> str:
+    """Where the spec decides it: the rule, and the errors where one of the replies is an error."""
+    place = chapter(cause.stage, cause.outcome.request)
+    return f"{place}; 01-wire.md § Errors" if cause.is_of_errors and not place.startswith("01-wire.md") else place
+
+
 def _called(engine: str) -> str:
-    return engine if engine.startswith("engine ") else f"engine {engine}"
+    return engine if is_number(engine) else f"engine {engine}"
 
 
-def _line(label: str, text: str) -> str:
-    return f"  {label:<10} {text}"
+def _line(label: str, text: str, width: int = 10) -> str:
+    return f"  {label:<{width}} {text}"
 
 
 def _values(values: dict[str, Json]) -> list[str]:
     lines = []
     first = next(iter(values.values()))
+    width = max(10, *map(len, values))
     for name, value in values.items():
         shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
         if len(shown) > _LONGEST:
@@ -119,7 +140,7 @@ def _values(values: dict[str, Json]) -> list[str]:
                 shown += f"   {ulps(first, value):+,} ulp"
         elif (exact := fraction(value)) is not None:
             shown += f"   {shown_double(float(exact))}"
-        lines.append(_line(name, shown))
+        lines.append(_line(name, shown, width))
     return lines
 
 
@@ -155,8 +176,10 @@ def repeat(result: FixtureResult, cause: Difference, given: Sequence[str]) -> st
     return " ".join(shlex.quote(word) for word in words)
 
 
-def golden_report(found: Check) -> str:
-    """What the golden check of a fixture found."""
+def golden_report(found: Check, *, needed: bool = True) -> str:
+    """What the golden check of a fixture found. Where golden files are not `needed`, their absence is no fault."""
+    if found.missing and not needed:
+        return f"· golden: {found.fixture} has no golden files"
     if found.missing:
         return (
             f"✗ golden: {found.fixture} has no golden files yet; look at its replies, then run "
@@ -189,6 +212,7 @@ def as_data(result: FixtureResult, found: Check | None) -> dict[str, Any]:
         "fixture": result.fixture.name,
         "held": result.held,
         "lacking": result.lacking,
+        "unlisted": result.unlisted,
         "digest": result.digest() if result.covers_table and result.fixture.kind == "corpus" else None,
         "engines": [{"name": run.engine, **run.info} for run in result.runs],
         "failures": [{"engine": f.engine, "kind": f.kind, "detail": f.detail, "open": f.open} for f in result.failures],
@@ -205,7 +229,7 @@ def as_data(result: FixtureResult, found: Check | None) -> dict[str, Any]:
 
 
 def _cause(cause: Difference) -> dict[str, Any]:
-    spec = chapter(cause.stage, cause.outcome.request)
+    spec = _places(cause)
     why = cause.outcome.why
     return {
         "stage": cause.stage,

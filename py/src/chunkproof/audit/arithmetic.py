@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import struct
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
@@ -58,7 +60,7 @@ class Calculator:
         for number, (label, _) in enumerate(requests):
             values = [replies[number].value for replies in answers]
             for engine, value in zip(self._engines[1:], values[1:], strict=True):
-                if canonical(value) != canonical(values[0]):
+                if not _same(value, values[0]):
                     place = shown_path(first_difference(values[0], value))
                     raise Disagreement(f"{self._engines[0].name} and {engine.name} do not agree on {label}, at {place}")
             if answers[0][number].ok is None:
@@ -75,11 +77,9 @@ class Calculator:
         return self._many("ratios", {"op": "numbers", "kind": "ratio"}, "fractions", pairs, "values")
 
     def double(self, value: Fraction) -> str:
-        """The double nearest to any fraction that is not below 0. What is too long for a request Python divides, which rounds alike."""
+        """The double nearest to any fraction. What a request has no room for Python divides, which rounds alike."""
         if value >= 0 and max(value.numerator, value.denominator) <= _LARGEST:
             return self.ratios([value])[0]
-        import struct
-
         return struct.pack(">d", value.numerator / value.denominator).hex()
 
     def printed(self, wanted: Iterable[tuple[str, int]]) -> list[str]:
@@ -98,6 +98,11 @@ class Calculator:
             (label, {**request, field: list(values[start : start + _EACH])}) for start in range(0, len(values), _EACH)
         ]
         return [text for ok in self.ask(asked) for text in ok[name]]
+
+
+def _same(one: Json, other: Json) -> bool:
+    """Whether two values have the same canonical bytes; where the standard library writes them alike, they have."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True) or canonical(one) == canonical(other)
 
 
 def exact(double: str) -> Fraction:

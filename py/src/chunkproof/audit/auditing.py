@@ -16,7 +16,7 @@ from chunkproof.parity import Command
 from chunkproof.pipeline import Progress
 from chunkproof.problems import Problem
 
-TIERS = (causes_print.tier, causes_metrics.tier, causes_rank.tier)
+TIERS = (causes_print.tier, causes_metrics.tier, causes_rank.tier, causes_metrics.last_tier)
 MORE = 4
 """Decimals that a value is shown with beyond those of the claim."""
 

@@ -1,7 +1,7 @@
-"""Why a figure differs: known causes are tried, one after the other, by making the figure as somebody did who made that mistake.
+"""Why a figure differs: known causes are tried, one by one, by making the figure as somebody did who made that mistake.
 
-A cause explains a figure if it gives exactly what is claimed, and if it fits more of the figures that it speaks of than it contradicts:
-who left the lost questions out did so in the whole row. Causes that take a sum come before those that take a new ranking.
+A cause explains a figure if it gives exactly what is claimed, and fits more of the figures that it speaks of than it
+contradicts: who left the lost questions out did so in the whole row. Causes that take a sum come before those that take a ranking.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from functools import cached_property
 from chunkproof.audit import cells, ties
 from chunkproof.audit.evidence import Evidence, Row
 from chunkproof.audit.model import DIFFERS, Claim, Key, Value, Verdict
+
+_MOST = 3
+"""Causes that are named where several fit alike."""
 
 
 @dataclass(frozen=True)
@@ -108,4 +111,4 @@ def _explain_row(place: Place, tiers: Sequence[Tier]) -> None:
             break
     for verdict in differing:
         best = sorted(found[id(verdict)], key=lambda each: each[:2])
-        verdict.causes = list(dict.fromkeys(sentence for _, _, sentence in best))[:3]
+        verdict.causes = list(dict.fromkeys(sentence for wrong, _, sentence in best if wrong == best[0][0]))[:_MOST]

@@ -21,6 +21,7 @@ def tier(place: Place) -> Iterator[Cause]:
         return
     yield from _left_out(place, row)
     yield from _counted(place, row)
+    yield from _relevance(place, row)
     yield from _depths(place, row)
     yield from _tie_orders(place, row)
 
@@ -33,9 +34,14 @@ def _left_out(place: Place, row: Row) -> Iterator[Cause]:
     share = f"({len(kept)} of {len(row.order)})"
     ok = place.evidence.evaluate(row, row.order, only=kept)
     yield place.from_metrics(f"questions without a relevant chunk were left out {share}", ok)
-    yield _recall(
-        place, row, f"recall counted as hit rate, and questions without a relevant chunk left out {share}", _hit, kept
-    )
+    if any(len(relevant) > 1 for relevant in row.relevant):
+        yield _recall(
+            place,
+            row,
+            f"recall counted as hit rate, and questions without a relevant chunk left out {share}",
+            _hit,
+            kept,
+        )
 
 
 def _counted(place: Place, row: Row) -> Iterator[Cause]:
@@ -46,6 +52,31 @@ def _counted(place: Place, row: Row) -> Iterator[Cause]:
     every = range(len(row.order))
     yield _recall(place, row, f"recall counted as hit rate {share}", _hit, every)
     yield _recall(place, row, f"recall divided by at most k {share}", _capped, every)
+
+
+def _relevance(place: Place, row: Row) -> Iterator[Cause]:
+    """Another idea of which chunk is relevant."""
+    answers, passages = row.evaluate["answers"], row.evaluate["passages"]
+    touching = [
+        {
+            number
+            for number, passage in enumerate(passages)
+            if passage["document"] == answer["document"]
+            and passage["start"] < answer["end"]
+            and answer["start"] < passage["end"]
+        }
+        for answer in answers
+    ]
+    more = sum(those != relevant for those, relevant in zip(touching, row.relevant, strict=True))
+    if more:
+        sentence = (
+            f"chunks that hold part of the answer counted as relevant ({more} of {len(answers)} questions have such)"
+        )
+        yield place.from_metrics(sentence, place.evidence.evaluate_as(row, touching, "touching chunks relevant"))
+    if any(len(relevant) > 1 for relevant in row.relevant):
+        first = [{min(relevant)} if relevant else set() for relevant in row.relevant]
+        sentence = "only the first chunk that holds an answer counted as relevant"
+        yield place.from_metrics(sentence, place.evidence.evaluate_as(row, first, "first chunks relevant"))
 
 
 def _recall(
@@ -136,6 +167,14 @@ def _tie_orders(place: Place, row: Row) -> Iterator[Cause]:
     )
     for sentence, key in orders:
         yield place.from_metrics(sentence, place.evidence.evaluate(row, ties.reordered(place.groups, key)))
+
+
+def last_tier(place: Place) -> Iterator[Cause]:
+    """Where nothing else fits: some order of equal scores that nobody can name, if any gives the figure."""
+    row = place.row
+    bounds = None if row is None else ties.bounds(place.evidence, row, place.groups)
+    if bounds is None or not bounds.open:
+        return
     for verdict in place.verdicts:
         found = ties.range_of(place.evidence, bounds, verdict.claim.metric)
         if found is None or not found.open:

@@ -22,20 +22,24 @@ def tier(place: Place) -> Iterator[Cause]:
     yield from _rows(place)
 
 
+def _scale(decimals: int) -> int:
+    return int("1" + "0" * decimals)
+
+
 def _half_up(value: Fraction, decimals: int) -> int:
-    return floor(value * 10**decimals + Fraction(1, 2))
+    return floor(value * _scale(decimals) + Fraction(1, 2))
 
 
 def _half_even(value: Fraction, decimals: int) -> int:
-    return round(value * 10**decimals)
+    return round(value * _scale(decimals))
 
 
 def _cut(value: Fraction, decimals: int) -> int:
-    return floor(value * 10**decimals)
+    return floor(value * _scale(decimals))
 
 
 def _twice(value: Fraction, decimals: int) -> int:
-    return _half_up(Fraction(_half_up(value, decimals + 1), 10 ** (decimals + 1)), decimals)
+    return _half_up(Fraction(_half_up(value, decimals + 1), _scale(decimals + 1)), decimals)
 
 
 def _roundings(place: Place) -> Iterator[Cause]:

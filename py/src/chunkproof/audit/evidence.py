@@ -137,7 +137,7 @@ class Evidence:
             return reason
         chunks = self.chunks(key.config)
         tokens = [chunk["tokens"] for chunk in chunks]
-        table = next(
+        table: dict[str, Json] = next(
             (
                 each.value["ok"]
                 for each in self.result.runs[0].outcomes
@@ -196,6 +196,23 @@ class Evidence:
         if cutoffs is not None:
             request["cutoffs"] = list(cutoffs)
         return self.calculator.one(f"the metrics of {row.key}", request)
+
+    def evaluate_as(self, row: Row, relevant: Sequence[set[int]], name: str) -> Json:
+        """The metrics of a row's rankings if other passages were relevant.
+
+        A relevant passage of question i becomes one of document i, and every other one of a document that no question asks about;
+        those are shared, since nothing but their rank counts.
+        """
+        other = len(row.order)
+        passages = [{"document": other, "start": 0, "end": 1} for _ in range(DEEPEST)]
+        rankings = []
+        for number, (order, those) in enumerate(zip(row.order, relevant, strict=True)):
+            index_of = {passage: len(passages) + place for place, passage in enumerate(sorted(those))}
+            passages += [{"document": number, "start": 0, "end": 1} for _ in those]
+            rankings.append([index_of.get(passage, rank) for rank, passage in enumerate(order[:DEEPEST])])
+        answers = [{"document": number, "start": 0, "end": 1} for number in range(other)]
+        request = {**row.evaluate, "passages": passages, "answers": answers, "rankings": rankings}
+        return self.calculator.one(f"the metrics of {row.key}, {name}", request)
 
     def figures(self, metrics: Json, metric: str) -> list[Fraction]:
         """A metric of every question, exactly (nDCG: the double's value)."""

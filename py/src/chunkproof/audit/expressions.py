@@ -45,10 +45,11 @@ class Unknown(ValueError):
 
 def parse(text: str) -> ast.expr:
     """The tree of an expression."""
+    text = " ".join(text.split())
     if len(text) > LONGEST:
         raise Unreadable(f"is longer than {LONGEST} characters")
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise Unreadable(f"cannot be read: {error}") from error
     return tree

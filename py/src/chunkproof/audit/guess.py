@@ -12,8 +12,9 @@ from typing import Any
 
 from chunkproof import fixtures
 from chunkproof.audit import cells, tables
+from chunkproof.audit.evidence import data_digest
 from chunkproof.audit.tables import Grid
-from chunkproof.problems import Problem
+from chunkproof.problems import DataMissing, Problem
 
 _WORDS: dict[str, tuple[str, ...]] = {
     "config": (
@@ -79,7 +80,7 @@ def header_for(table: str, fixture: str | None = None, folder: Path | None = Non
     made = Guess("", "")
     known, found = _fixture(usable, fixture, made)
     file = "-" if table == "-" else os.path.relpath(path, folder) if folder is not None else str(path)
-    parts = [f"fixture = {_quoted(found)}", f"spec = {_quoted(str(fixtures.SPEC_MAJOR))}"]
+    parts = [f"fixture = {_quoted(found)}", *_pin(found), f"spec = {_quoted(str(fixtures.SPEC_MAJOR))}"]
     figures = 0
     for number, grid, columns in usable:
         figures += sum(meaning not in ("config", "method", "ignore") for meaning in columns.values())
@@ -87,6 +88,14 @@ def header_for(table: str, fixture: str | None = None, folder: Path | None = Non
     made.text = "\n".join(parts)
     made.said = f"{len(usable)} of {len(grids)} tables, {figures} columns of figures, fixture {found}"
     return made
+
+
+def _pin(fixture: str) -> list[str]:
+    """The digest of the fixture's data, where it is at hand: figures are claimed of these texts and no others."""
+    try:
+        return [f"data = {_quoted(f'sha256:{data_digest(fixtures.load(fixture))}')}"]
+    except DataMissing:
+        return []
 
 
 def _columns(grid: Grid) -> dict[str, str]:

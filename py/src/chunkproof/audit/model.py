@@ -107,6 +107,8 @@ class Apart:
     p: str
     questions: int
     told: bool
+    alike: bool
+    """Whether the two figures are the same number."""
 
 
 @dataclass

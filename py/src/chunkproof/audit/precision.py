@@ -1,4 +1,4 @@
-"""Precision: whether the questions can tell two rows apart, by the paired bootstrap of spec 14, which every engine repeats bit for bit."""
+"""Precision: whether the questions can tell two rows apart, by spec 14's paired bootstrap, whose every bit repeats."""
 
 from __future__ import annotations
 
@@ -54,8 +54,9 @@ def look(evidence: Evidence, pairs: Sequence[Pair], seed: int) -> list[Apart]:
         difference, low, high, chance = evidence.calculator.printed((double, DECIMALS) for double in doubles)
         ends = [exact(double) for double in ok["interval"]]
         told = not ends[0] <= 0 <= ends[1]
+        alike = exact(ok["difference"]) == 0
         questions = len(evidence.fixture.questions)
-        found.append(Apart(metric, better, worse, best, difference, (low, high), chance, questions, told))
+        found.append(Apart(metric, better, worse, best, difference, (low, high), chance, questions, told, alike))
     return found
 
 

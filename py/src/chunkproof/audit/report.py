@@ -6,6 +6,7 @@ import io
 import json
 import sys
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,15 +53,18 @@ def summary(audit: Audit) -> str:
     parts = [f"{audit.count(REPRODUCED):,} reproduced", f"{audit.count(DIFFERS):,} differs"]
     missing = audit.count(MISSING)
     if missing:
-        reasons: dict[str, int] = {}
-        for each in (*audit.verdicts, *audit.sentences):
-            if each.verdict == MISSING:
-                reasons[each.reason] = reasons.get(each.reason, 0) + 1
+        reasons = Counter(each.reason for each in audit.verdicts if each.verdict == MISSING)
+        reasons.update(each.reason for each in audit.sentences if each.verdict == MISSING)
         shown = "; ".join(f"{reason} ({count})" if len(reasons) > 1 else reason for reason, count in reasons.items())
         parts.append(f"{missing:,} can't be recomputed: {shown}")
     else:
         parts.append("0 missing")
     return " · ".join(parts)
+
+
+def short(digest: str) -> str:
+    """A digest as people compare it."""
+    return f"{digest[:8]}…{digest[-2:]}"
 
 
 def heading(audit: Audit) -> str:
@@ -73,7 +77,7 @@ def heading(audit: Audit) -> str:
         if audit.engines[1:]
         else "ONE ENGINE ALONE"
     )
-    return f"{audit.path}   fixture {audit.fixture}   {agree} ({by}), data sha256:{audit.data}"
+    return f"{audit.path}   fixture {audit.fixture}   {agree} ({by}), data {short(audit.data)}"
 
 
 def other_data(audit: Audit) -> str:
@@ -90,20 +94,25 @@ def why(verdict: Verdict) -> str:
         parts.append(f"can't be recomputed: {verdict.reason}")
     if verdict.verdict == DIFFERS:
         parts.append(f"explained by: {' or: '.join(verdict.causes)}" if verdict.causes else "no known cause fits")
-    if verdict.tied is not None:
+    if verdict.tied is not None and verdict.tied.least != verdict.tied.greatest:
         parts.append(f"ties: {verdict.tied.least} … {verdict.tied.greatest} over all orders of equal scores")
     return "; ".join(parts)
 
 
 def apart(each: Apart) -> str:
     """A comparison of two rows in a sentence."""
+    low, high = (
+        text.replace("-", "−") if text.startswith("-") else f"+{text}" if text.strip("0.") else text
+        for text in each.interval
+    )
     what = "best of table: " if each.best else ""
+    if each.alike:
+        return f"{each.metric}: {what}{each.better} and {each.worse} have the same figure ({low} … {high})"
     told = "told apart by" if each.told else "within what"
     end = "questions" if each.told else "questions can tell"
-    low, high = (text.replace("-", "−") for text in each.interval)
     return (
         f"{each.metric}: {what}{each.better} over {each.worse} by {each.difference}: {told} {each.questions} {end} "
-        f"({low} … {'' if high.startswith('−') else '+'}{high}, p {each.p})"
+        f"({low} … {high}, p {each.p})"
     )
 
 

@@ -51,7 +51,7 @@ def _fault(header: Header, sentence: Sentence, why: str) -> Problem:
 
 
 def _judged(header: Header, sentence: Sentence, evidence: Evidence, evaluator: Evaluator) -> Said:
-    expression = sentence.value or sentence.holds
+    expression = " ".join((sentence.value or sentence.holds).split())
     try:
         value = evaluator(_tree(header, sentence))
     except Unreadable as error:

@@ -160,8 +160,8 @@ def _markdown(text: str, place: str) -> list[Grid]:
 def _shortened(source: list[str]) -> tuple[list[int], dict[int, range]]:
     """The lines to parse, and behind the last that is kept of a long run of `|` lines those that are left out.
 
-    A table of a hundred thousand rows takes the parser half a minute. A line that begins with `|` goes on with a table whatever stands
-    in it, so what the parser finds at the beginning of such a run holds to its end.
+    A table of a hundred thousand rows takes the parser half a minute. A line that begins with `|` goes on with a table
+    whatever stands in it, so what the parser finds at the beginning of such a run holds to its end.
     """
     kept: list[int] = []
     left_out: dict[int, range] = {}

@@ -15,6 +15,8 @@ from chunkproof.audit.model import Key, Tied
 from chunkproof.replies import Json
 
 Groups = list[list[int]]
+_NEAR = 10
+"""Questions."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,32 @@ def groups(evidence: Evidence, row: Row) -> list[Groups]:
         if DEEPEST <= len(ranking) < passages
         and row.relevant[index] - {passage for group in each[:-1] for passage in group}
     ]
-    if cut:
-        deep = evidence.calculator.one(f"the whole rankings of {row.key}", {**row.rank, "depth": passages})["rankings"]
-        for index in cut:
-            found[index] = _grouped(deep[index])[: len(found[index])]
+    runs = _runs(cut)
+    asked = [(f"whole rankings of {row.key}", {**_some(row.rank, *run), "depth": passages}) for run in runs]
+    for (first, end), ok in zip(runs, evidence.calculator.ask(asked), strict=True):
+        for index in set(cut).intersection(range(first, end)):
+            found[index] = _grouped(ok["rankings"][index - first])[: len(found[index])]
     return found
+
+
+def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
+    """Half-open ranges that hold all the numbers; what lies between two that are near is asked again with them."""
+    made: list[tuple[int, int]] = []
+    for number in numbers:
+        if made and number - made[-1][1] < _NEAR:
+            made[-1] = (made[-1][0], number + 1)
+        else:
+            made.append((number, number + 1))
+    return made
+
+
+def _some(request: Json, first: int, end: int) -> Json:
+    """A rank request for some of its queries."""
+    some = {**request, "queries": request["queries"][first:end]}
+    if "query_vectors" in request:
+        begin = request["query_vectors"]["rows"][0]
+        some["query_vectors"] = {**request["query_vectors"], "rows": [begin + first, begin + end]}
+    return some
 
 
 def _grouped(ranking: Sequence[Json]) -> Groups:
