@@ -304,7 +304,7 @@ def test_rooms_have_the_chapters_functions_in_its_order(
 
 
 #: Neither engine nor harness: these make what is asked about, or measure the rooms themselves.
-BESIDE = {"bench_worker", "datasets", "embed", "minilm"}
+BESIDE = {"bench_worker", "checkvectors", "datasets", "embed", "minilm"}
 
 
 def test_the_harness_imports_no_engine_room(checkout: Path) -> None:

@@ -212,6 +212,10 @@ def table_command(
     cuts: Annotated[
         bool, typer.Option("--cuts", help="How many answers windows cut, beside how many they should, in its place.")
     ] = False,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option("--method", help="Only the rows of this method, as the table names it; repeatable."),
+    ] = None,
     trec_folder: Annotated[
         Path | None, typer.Option("--trec", help="Also write TREC run and qrels files here.")
     ] = None,
@@ -239,6 +243,8 @@ def table_command(
         count = trec.write(result, trec_folder)
         typer.echo(f"wrote {count} files to {trec_folder}", err=True)
     made = table.make(result, covered=not unproved)
+    if methods:
+        made = table.of_methods(made, methods)
     typer.echo(table.render(table.with_cuts(made, result, engines) if cuts else made, form), nl=False)
 
 

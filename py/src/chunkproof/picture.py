@@ -88,9 +88,7 @@ def _tracks(scene: _Scene, top: int) -> list[str]:
             if chunk["end"] <= scene.low or chunk["start"] >= scene.high:
                 continue
             x, width = scene.x(chunk["start"]), scene.x(chunk["end"]) - scene.x(chunk["start"])
-            out.append(
-                f'<rect class="{"ab"[number % 2]}" x="{x:.1f}" y="{y}" width="{width:.1f}" height="34" rx="4"/>'
-            )
+            out.append(f'<rect class="{"ab"[number % 2]}" x="{x:.1f}" y="{y}" width="{width:.1f}" height="34" rx="4"/>')
             if width > 30:
                 out.append(f'<text class="small" x="{x + 6:.1f}" y="{y + 14}">{chunk["tokens"]}</text>')
         x, end = scene.x(scene.question.start), scene.x(scene.question.end)
@@ -102,7 +100,10 @@ def _tracks(scene: _Scene, top: int) -> list[str]:
 
 def _similarities(scene: _Scene, top: int) -> list[str]:
     height = 56
-    y = lambda s: top + height * (1 - max(0.0, min(1.0, s)))  # noqa: E731
+
+    def y(similarity: float) -> float:
+        return top + height * (1 - max(0.0, min(1.0, similarity)))
+
     joints = [
         (scene.x(sentence["start"]), value)
         for sentence, value in zip(scene.sentences[1:], scene.similarities, strict=True)
@@ -121,7 +122,7 @@ def _similarities(scene: _Scene, top: int) -> list[str]:
     out.append(f'<polyline class="line" points="{points}"/>')
     out.append(f'<line class="theta" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{theta:.1f}" y2="{theta:.1f}"/>')
     out.append(f'<text class="small" x="{LEFT + 4}" y="{top + height + 16}">'
-               "dashed: the threshold, the document's 25th percentile; semantic breaks where the line touches it</text>")  # fmt: skip
+               "dashed: the threshold, the document's 25th percentile; a break where the line touches it</text>")  # fmt: skip
     return out
 
 
@@ -167,7 +168,9 @@ def main(argv: list[str] | None = None) -> int:
     """Draw one question's picture."""
     parser = argparse.ArgumentParser(prog="python -m chunkproof.picture", description=__doc__)
     parser.add_argument("--fixture", default="atlas")
-    parser.add_argument("--question", help="its id; by default the first that the first track loses and the others hold")
+    parser.add_argument(
+        "--question", help="its id; by default the first that the first track loses and the others hold"
+    )
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args(argv)
     fixture = fixtures.load(options.fixture)

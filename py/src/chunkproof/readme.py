@@ -1,8 +1,8 @@
 """Keep what README and the docs show in step with what the program prints.
 
-A block in a Markdown file that begins with ``<!-- output of: COMMAND -->`` and ends with ``<!-- end -->`` holds what COMMAND prints,
-as it is if the command prints Markdown, otherwise inside a code fence. ``python -m chunkproof.readme --check`` runs every command
-and fails where a block differs; ``--write`` puts the new output in.
+A block in a Markdown file that begins with ``<!-- output of: COMMAND -->`` and ends with ``<!-- end -->`` holds what
+COMMAND prints, as it is if the command prints Markdown, otherwise inside a code fence. ``python -m chunkproof.readme --check``
+runs every command and fails where a block differs; ``--write`` puts the new output in.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-_BLOCK = re.compile(r"(?P<head><!-- output of: (?P<command>[^\n]+?) -->\n)(?P<body>.*?)(?P<foot><!-- end -->)", re.DOTALL)
+_BLOCK = re.compile(
+    r"(?P<head><!-- output of: (?P<command>[^\n]+?) -->\n)(?P<body>.*?)(?P<foot><!-- end -->)", re.DOTALL
+)
 _FENCE = "```"
 
 
@@ -73,7 +75,9 @@ def main(argv: list[str] | None = None) -> int:
         else:
             print(f"readme: {file.name} is out of step; run `python -m chunkproof.readme --write`")
             sys.stdout.writelines(
-                difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), "written", "printed now")
+                difflib.unified_diff(
+                    old.splitlines(keepends=True), new.splitlines(keepends=True), "written", "printed now"
+                )
             )
     return 1 if stale and options.check else 0
 

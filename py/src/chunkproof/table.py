@@ -19,6 +19,7 @@ from rich.table import Table as RichTable
 from chunkproof import cuts
 from chunkproof.parity import Command, FixtureResult
 from chunkproof.pipeline import METRICS
+from chunkproof.problems import Problem
 
 FORMATS = ("text", "md", "csv", "json")
 CHUNKING = ("config", "chunks", "mean_tokens", "max_tokens", "lost", "long")
@@ -71,6 +72,15 @@ def make(result: FixtureResult, *, covered: bool = True) -> Table:
     )
     held = covered and result.covers_table and result.select.everything and len(result.runs) > 1
     return Table(result.fixture.name, held, result.digest(), engines, tuple(chunking), tuple(rows), tuple(result.notes))
+
+
+def of_methods(table: Table, methods: Sequence[str]) -> Table:
+    """The table with the rows of these methods alone, in its own order."""
+    there = list(dict.fromkeys(str(row["method"]) for row in table.rows))
+    for method in methods:
+        if method not in there:
+            raise Problem(f"{table.fixture} has no method {method!r}; it has: {', '.join(there)}")
+    return replace(table, rows=tuple(row for row in table.rows if row["method"] in methods))
 
 
 def with_cuts(table: Table, result: FixtureResult, engines: Sequence[Command]) -> Table:

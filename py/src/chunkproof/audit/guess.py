@@ -80,7 +80,8 @@ def header_for(table: str, fixture: str | None = None, folder: Path | None = Non
     made = Guess("", "")
     known, found = _fixture(usable, fixture, made)
     file = "-" if table == "-" else os.path.relpath(path, folder) if folder is not None else str(path)
-    parts = [f"fixture = {_quoted(found)}", *_pin(found), f"spec = {_quoted(str(fixtures.SPEC_MAJOR))}"]
+    named = found if found in fixtures.names() or folder is None else os.path.relpath(found, folder)
+    parts = [f"fixture = {_quoted(named)}", *_pin(found), f"spec = {_quoted(str(fixtures.SPEC_MAJOR))}"]
     figures = 0
     for number, grid, columns in usable:
         figures += sum(meaning not in ("config", "method", "ignore") for meaning in columns.values())

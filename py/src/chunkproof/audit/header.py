@@ -146,7 +146,8 @@ def is_metric(name: str) -> bool:
 def _fixture(name: str, path: Path) -> str:
     """A fixture named by a path is looked for from the claims file."""
     beside = path.parent / name
-    return str(beside) if ("/" in name or not (layout.fixtures_dir() / name).is_dir()) and beside.exists() else name
+    embedded = "/" not in name and name not in (".", "..") and (layout.fixtures_dir() / name / "fixture.toml").is_file()
+    return name if embedded or not beside.exists() else str(beside)
 
 
 def _table(table: TomlTable, path: Path, table_file: str | None) -> TableHeader:
