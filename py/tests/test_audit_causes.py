@@ -97,7 +97,7 @@ def test_one_digit_of_any_figure_of_the_chunks_is_caught(evidence: Evidence) -> 
             "dense precision=binary",
             "equal scores ranked by passage index descending",
         ),
-        ("ranks-from-zero", "fixed-128", "rrf k=1", "ranks counted from 0"),
+        ("ranks-from-zero", "semantic-256", "rrf k=1", "ranks counted from 0"),
         ("alpha-swapped", "fixed-512", "weighted alpha=0.3", "alpha 0.3 put on BM25"),
         ("touching-is-relevant", "fixed-256", "bm25", "part of the answer counted as relevant"),
     ],

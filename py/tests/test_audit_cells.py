@@ -152,11 +152,15 @@ def test_an_empty_cell_repeats_the_one_above_where_the_table_says_so() -> None:
     assert [str(claim.key) for claim in found[::2]] == ["a/b", "a/c"]
 
 
-PAGE = "<p>…</p><table><thead><tr><th>config</th><th>method</th><th>recall@1</th><th>mrr@10</th></tr></thead><tbody>{}</tbody></table>"
+PAGE = (
+    "<p>…</p><table><thead><tr><th>config</th><th>method</th><th>recall@1</th><th>mrr@10</th></tr></thead>"
+    "<tbody>{}</tbody></table>"
+)
 
 
 def test_a_name_that_spans_rows_of_a_page_stands_in_each() -> None:
-    rows = "<tr><td rowspan=2>a</td><td>b</td><td><b>0.5</b></td><td><a href=x>0.6</a></td></tr><tr><td>c</td><td>0.7</td><td>0.8</td></tr>"
+    rows = "<tr><td rowspan=2>a</td><td>b</td><td><b>0.5</b></td><td><a href=x>0.6</a></td></tr>"
+    rows += "<tr><td>c</td><td>0.7</td><td>0.8</td></tr>"
     found, _ = read(PAGE.format(rows), "html")
     assert [str(claim.key) for claim in found[::2]] == ["a/b", "a/c"]
     assert [claim.figure.plain for claim in found] == ["0.5", "0.6", "0.7", "0.8"]

@@ -26,7 +26,7 @@ def run(folder: Path, command: str, source: Path = ROOT) -> str:
     environment = {**os.environ, "PYTHONPATH": str(source / "py" / "src"), "CHUNKPROOF_DATA": ""}
     environment.pop("CI", None)
     done = subprocess.run(
-        line, shell=True, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=300
+        ["bash", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=300
     )
     return done.stdout + done.stderr
 
@@ -59,7 +59,8 @@ def test_the_audit_page_is_followed(tmp_path: Path) -> None:
 def test_every_field_of_the_header_on_the_page_is_read(tmp_path: Path) -> None:
     from chunkproof.audit import header
 
-    (text,) = [body for language, name, body in BLOCK.findall((DOCS / "audit.md").read_text("utf-8")) if language == "toml" and not name]
+    blocks = BLOCK.findall((DOCS / "audit.md").read_text(encoding="utf-8"))
+    (text,) = [body for language, name, body in blocks if language == "toml" and not name]
     path = tmp_path / "all.toml"
     path.write_text(text.replace('"sha256:…"', f'"sha256:{"0" * 64}"'), encoding="utf-8")
     read = header.read(path)
@@ -99,14 +100,24 @@ def test_the_workflow_runs(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "fixtures" / "mini", folder)
     recipe = (folder / "fixture.toml").read_text(encoding="utf-8")
     (folder / "fixture.toml").write_text(recipe.replace('name = "mini"', 'name = "retrieval"'), encoding="utf-8")
-    (folder / "README.md").write_text("| config | method | MRR |\n|---|---|---|\n| fixed-256 | bm25 | 0.623 |\n", encoding="utf-8")
+    (folder / "README.md").write_text(
+        "| config | method | MRR |\n|---|---|---|\n| fixed-256 | bm25 | 0.623 |\n", encoding="utf-8"
+    )
     made = run(folder, "chunkproof audit init README.md --fixture . --out claims.toml")
     assert "wrote claims.toml" in made
     program = shlex.join([sys.executable, "-m", "chunkproof.cli"])
+    summary = str(tmp_path / "summary.md")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "py" / "src"), "GITHUB_STEP_SUMMARY": summary}
     for command in commands:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / "py" / "src"), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "py" / "src"),
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+        }
         line = re.sub(r"^chunkproof ", lambda _: f"{program} ", command)
-        done = subprocess.run(["bash", "-e", "-c", line], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(
+            ["bash", "-e", "-c", line], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+        )
         assert done.returncode == 0, (command, done.stdout, done.stderr)
     suite = ET.parse(tmp_path / "audit.xml").getroot().find("testsuite")
     assert suite is not None

@@ -120,13 +120,13 @@ function union(ranges: readonly Range[]): (point: number) => number {
     const last = starts.length - 1;
     if (last >= 0 && start <= ends[last]!) ends[last] = Math.max(ends[last]!, end);
     else {
-      before.push(last < 0 ? 0 : before[last]! + ends[last]! - starts[last]!);
+      before.push(last < 0 ? 0 : before[last]! + (ends[last]! - starts[last]!));
       starts.push(start);
       ends.push(end);
     }
   }
   return (point) => {
     const last = firstWhere(0, starts.length, (i) => starts[i]! >= point) - 1; // the last part that starts before the point
-    return last < 0 ? 0 : before[last]! + Math.min(point, ends[last]!) - starts[last]!;
+    return last < 0 ? 0 : before[last]! + (Math.min(point, ends[last]!) - starts[last]!);
   };
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import sys
-import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -30,7 +29,9 @@ def render(audits: Sequence[Audit], form: str, allow_missing: bool) -> str:
         data = [as_data(each, allow_missing) for each in audits]
         return json.dumps(data[0] if len(data) == 1 else {"audits": data}, ensure_ascii=False, indent=1) + "\n"
     if form == "junit":
-        return _junit(audits, allow_missing)
+        from chunkproof.audit.junit import junit
+
+        return junit(audits, allow_missing)
     one = _markdown if form == "md" else _text
     return "\n".join(one(each) for each in audits)
 
@@ -278,46 +279,3 @@ def _claim(each: Verdict) -> dict[str, Any]:
         "explained_by": list(each.causes),
         "ties": None if tied is None else {"least": tied.least, "greatest": tied.greatest, "within": tied.within},
     }
-
-
-# -- JUnit -------------------------------------------------------------------------------------------------------------
-
-
-def _junit(audits: Sequence[Audit], allow_missing: bool) -> str:
-    """One suite a claims file, one case a claim; what is missing is skipped where that is allowed, else a failure."""
-    root = ET.Element("testsuites", name="chunkproof audit")
-    for audit in audits:
-        every: list[Verdict | Said] = [*audit.verdicts, *audit.sentences]
-        wrong = audit.count(DIFFERS) + (0 if allow_missing else audit.count(MISSING)) + audit.other_data
-        suite = ET.SubElement(
-            root,
-            "testsuite",
-            name=audit.path,
-            tests=str(len(every) + bool(audit.pinned)),
-            failures=str(wrong),
-            errors="0",
-            skipped=str(audit.count(MISSING) if allow_missing else 0),
-        )
-        if audit.pinned:
-            case = ET.SubElement(suite, "testcase", classname=audit.path, name="the data that the claims were made for")
-            if audit.other_data:
-                ET.SubElement(case, "failure", message=other_data(audit))
-        for each in every:
-            if isinstance(each, Verdict):
-                name, claimed, because = f"{each.claim.key} {each.claim.metric}", each.claim.figure.text, why(each)
-                group = f"{audit.path}.{each.claim.table}"
-            else:
-                name, claimed, because, group = each.quote, each.says, each.reason, f"{audit.path}.sentences"
-            case = ET.SubElement(suite, "testcase", classname=_printable(group), name=_printable(name))
-            if each.verdict == MISSING and allow_missing:
-                ET.SubElement(case, "skipped", message=_printable(because))
-            elif each.verdict != REPRODUCED:
-                text = f"claimed {claimed}, recomputed {each.digits or 'nothing'}; {because}"
-                ET.SubElement(case, "failure", message=_printable(text))
-    ET.indent(root, " ")
-    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def _printable(text: str) -> str:
-    """Without the control characters that XML has no way to write."""
-    return "".join(character if character in "\t\n" or character >= " " else "�" for character in text)
