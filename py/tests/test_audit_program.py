@@ -88,9 +88,6 @@ def test_engines_that_do_not_agree_give_no_verdict(tmp_path: Path, capsys: pytes
     assert (status, out) == (1, "")
     assert "do not agree on metrics of fixed-256/bm25" in err
     assert "there is no verdict" in err
-    printing = f"{sys.executable} {SCRIPT} printed-half-even"
-    status, _, err = audit(capsys, claims(tmp_path, "0.5"), "--engine", "py", "--engine", printing)
-    assert status in (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -303,7 +300,7 @@ def test_the_published_table_is_reproduced_to_its_last_digit(capsys: pytest.Capt
     }
     assert sum(claim["table"] == "chunking" for claim in table["claims"]) == 30
     assert [chapter[key] for key in ("reproduced", "differs", "missing")] == [19, 0, 0]
-    assert table["held"] is not False
+    assert table["held"] is True
     flagged = [line for line in table["winners"] if "the best recall@1" in line]
     assert flagged
     assert all(claim["ties"]["within"] for claim in table["claims"] if claim["ties"])

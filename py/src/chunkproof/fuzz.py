@@ -41,7 +41,7 @@ ROUNDS = {"long": 4}
 """Smaller rounds, where a request takes long."""
 TIMEOUT = 30.0
 """Seconds after which an engine that has not answered one request hangs: the texts are small."""
-WHY = "TODO: say what this case shows and which reading of the spec it rules out"
+WHY = "why? say what this case shows and which reading of the spec it rules out"
 
 
 class WrongError(Exception):

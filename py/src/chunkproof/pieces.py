@@ -153,7 +153,11 @@ def _joint(text: str, at: int) -> int:
     while at < len(text):
         for found in _JOINT.finditer(_shape(text[at : at + _WINDOW + 1])):
             joint = at + found.end()
-            if joint <= at + _WINDOW and not any(known[ord(c)] & JOINING for c in text[joint - 1 : joint + 2]):
+            if joint > at + _WINDOW or joint == len(text):
+                break
+            if known[ord(text[joint])] & JOINING:
+                continue  # the usual one, so asked first
+            if not (known[ord(text[joint - 1])] | known[ord(text[joint + 1 : joint + 2] or "a")]) & JOINING:
                 return joint
         at += _WINDOW
     return len(text)
@@ -187,9 +191,9 @@ def _matches(text: str) -> tuple[list[str], NDArray[np.int64]]:
     found: list[str] = _PATTERN.findall(_shape(text))
     borders = np.cumsum(np.fromiter(map(len, found), np.int64, len(found)))
     if not text.isascii():
-        replaced = np.flatnonzero(_points(text) >= 0x80)
-        for i in np.unique(np.searchsorted(borders, replaced, "right")).tolist():
-            end = int(borders[i])
+        highest = np.maximum.reduceat(_points(text), np.concatenate(([0], borders[:-1])))
+        replaced = np.flatnonzero(highest >= 0x80)
+        for i, end in zip(replaced.tolist(), borders[replaced].tolist(), strict=True):
             found[i] = text[end - len(found[i]) : end]
     return found, borders
 
