@@ -1,4 +1,4 @@
-"""The project's commands: `nox -s parity` (the default), tests, lint, golden, audit, fuzz, bench, site; `nox -l` lists them.
+"""The project's commands: `nox -s parity` (the default), tests, lint, golden, audit, fuzz, bench; `nox -l` lists them.
 
 What follows `--` goes to the command inside: `nox -s parity -- --fixture edge`, `nox -s tests -- -k wheel`.
 With CI set, every session installs the versions of requirements/lock.txt; `nox -s lock` renews them.
@@ -131,13 +131,6 @@ def bench(session: nox.Session) -> None:
     """Speed and memory, as ratios within one run."""
     install(session, extras="bench")
     session.run("chunkproof", "bench", *session.posargs)
-
-
-@nox.session
-def site(session: nox.Session) -> None:
-    """Builds the web page."""
-    install(session)
-    session.run("chunkproof", "site", *session.posargs)
 
 
 @nox.session(reuse_venv=False)
