@@ -113,11 +113,16 @@ def test_pieces_tile_the_text_and_cost_something(document):
     assert cut.totals[-1] == sum(map(count, room._matches(nfc(document).text)[0]))
 
 
-@given(st.text(st.sampled_from("ab'sS \n\r\t1!é\u0301\u0378\u3000🦜"), max_size=120), st.integers(1, 12))
-def test_blocks_change_nothing(document, block):
+@given(
+    st.text(st.sampled_from("ab'sſ \n\r\t1!é\u0301\u0378\u2000\u3000🦜"), max_size=120),
+    st.integers(1, 12),
+    st.integers(1, 6),
+)
+def test_blocks_change_nothing(document, block, window):
     whole = list(pieces(document))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(room, "_BLOCK", block)
+        patch.setattr(room, "_WINDOW", window)
         assert list(pieces(document)) == whole
 
 
