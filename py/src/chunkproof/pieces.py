@@ -37,7 +37,8 @@ Of shapes, too; it looks at no more than the next code point."""
 
 _Column = NDArray[np.unsignedinteger[Any]]
 
-_BLOCK = 1 << 16
+_BLOCK = 1 << 14
+"""So much that its matches, as objects, stay in a processor's cache."""
 _WINDOW = 1 << 10
 """How much is searched for a joint at once."""
 _CACHED_LENGTH = 64
