@@ -339,7 +339,7 @@ def test_requests_are_sent_as_they_are(tmp_path: Path) -> None:
         b'{"id":"a","op":"pieces","text":"One two"}',
         b'{"id":"a","op":"pieces","text":"again"}',
         b'{"id":"b","op":"pieces","text":"a key twice","text":"x"}',
-        b'{"op":"pieces","text":"no id"}',
+        b'{"op":"pieces","text":"no id: it gets one"}',
         b"not JSON",
         b"\xff\xfe",
         b'{"id":"c","op":"numbers","kind":"sum","values":[NaN]}',
@@ -352,7 +352,7 @@ def test_requests_are_sent_as_they_are(tmp_path: Path) -> None:
     done = chunkproof("parity", "--requests", str(path), "--engine", "py", "--engine", "py", "--json")
     assert done.returncode == 0, done.stdout
     (found,) = json.loads(done.stdout)["fixtures"]
-    assert {stage["stage"]: stage["cases"] for stage in found["stages"]} == {"wire": 7, "pieces": 3, "chunks": 1}
+    assert {stage["stage"]: stage["cases"] for stage in found["stages"]} == {"wire": 6, "pieces": 4, "chunks": 1}
 
 
 # The command line
@@ -498,3 +498,18 @@ def test_an_engine_may_lack_operations_that_it_does_not_list(
     half.write_text(half.read_text(encoding="utf-8").replace("'chunk']", "'chunk', 'segments']"), encoding="utf-8")
     assert cli.run(["parity", "--fixture", "mini", "--stage", "segments", "--engine", command]) == 1
     assert "unsupported" in capsys.readouterr().out
+
+
+def test_an_engine_beside_itself_publishes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["table", "--fixture", "mini", "--engine", "py", "--engine", "py", "--format", "md"]) == 0
+    assert capsys.readouterr().out.startswith("<!-- mini: NOT COVERED BY PARITY")
+
+
+def test_a_request_that_no_engine_would_read_is_the_askers_fault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chunkproof.engines.LONGEST_LINE", 1000)
+    path = tmp_path / "long.txt"
+    path.write_text("word " * 400, encoding="utf-8")
+    assert cli.run(["chunk", str(path), "--kind", "fixed", "--size", "5"]) == 2
+    assert "cut the text into documents" in capsys.readouterr().err

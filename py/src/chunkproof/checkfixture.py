@@ -199,6 +199,9 @@ class _Check:
 
     def _document(self, each: TomlTable, number: int, file: str) -> str | None:
         path = self.folder / file
+        if not path.resolve().is_relative_to(self.folder.resolve()):
+            self._fault("document", number, "file", f"{each.place}: {file} leads out of the fixture's folder")
+            return None
         if not path.is_file():
             near = [other.name for other in path.parent.glob("*")] if path.parent.is_dir() else []
             hint = f"; in that folder are {', '.join(sorted(near))}" if near else ""

@@ -152,6 +152,8 @@ def run(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:
+        return _say(f"{error.filename or 'the output'}: {error.strerror or error}", 2)
     except Exception as error:
         return _odd(error)
     finally:

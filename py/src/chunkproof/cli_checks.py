@@ -286,6 +286,7 @@ def golden_update(
         raise Problem('an update needs a reason: --reason "what changed and why"')
     engines = parity.commands(commands or [])
     loaded, notes = _load(names)
+    regold.refuse_package([fixture for fixture in loaded if not fixture.by_path])
     plans, replies, agree = [], 0, True
     for result in _run(loaded, engines, ALL, timeout):
         if not result.held:

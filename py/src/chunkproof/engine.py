@@ -148,7 +148,7 @@ def _unit(value: Any, where: str, late: Late) -> bootstrap.Unit:
 
 def _check_chunk(request: Request, late: Late) -> None:
     chunker = request["chunker"]
-    if chunker["kind"] == "fixed" and chunker["overlap"] >= chunker["size"]:
+    if chunker["kind"] == "fixed" and chunker["overlap"] >= chunker["size"] >= 1:
         late.append(f"overlap {chunker['overlap']} must be below size {chunker['size']}")
 
 

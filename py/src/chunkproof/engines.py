@@ -22,6 +22,7 @@ from pathlib import Path
 from chunkproof.problems import Problem
 from chunkproof.replies import Json, NotAReply, Reply, parse_reply, request_line
 
+LONGEST_LINE = 64 * 1024 * 1024
 LONGEST_REPLY = 512 * 1024 * 1024
 """Bytes of a reply line that the harness reads before it gives up on the engine."""
 TIMEOUT = 120.0
@@ -171,7 +172,13 @@ class Engine:
             wire_id = self._next_id()
             ids.append(wire_id)
             asked.open[wire_id] = self.label(label)
-            self._to_write.put(request_line({"id": wire_id, **request}))
+            line = request_line({"id": wire_id, **request})
+            if len(line) - 1 > LONGEST_LINE:
+                raise Problem(
+                    f"{label} makes a request of {len(line):,} bytes; an engine reads no line above {LONGEST_LINE:,} "
+                    "(spec 01 rule 5): cut the text into documents"
+                )
+            self._to_write.put(line)
         while asked.open:
             try:
                 reply = self._next_reply(next(iter(asked.open.values())))

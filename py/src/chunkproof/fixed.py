@@ -55,6 +55,8 @@ def chunks(pieces: Pieces, runs: Iterable[Run]) -> Iterator[Chunk]:
 
 
 def check_size(size: int) -> None:
-    """`bad_setting` where a size is below 1."""
+    """`bad_setting` where a size is below 1, `bad_request` where it is no integer."""
+    if type(size) is not int:  # also True, which is no number here
+        raise Refused("bad_request", f"size {size!r} must be an integer")
     if size < 1:
         raise Refused("bad_setting", f"size {size} must be at least 1")

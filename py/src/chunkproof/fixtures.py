@@ -231,6 +231,8 @@ def _documents(recipe: TomlTable, folder: Path) -> tuple[tuple[Document, ...], d
     documents = []
     for each in recipe.list_of("document"):
         path = folder / each.text("file")
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise each.fault("file", "leads out of the fixture's folder")
         data = _read(path)
         found = hashlib.sha256(data).hexdigest()
         wanted = each.text("sha256", "")

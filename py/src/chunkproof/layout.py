@@ -74,6 +74,11 @@ def golden_dir() -> Path:
     return _folder("golden")
 
 
+def golden_is_ours() -> bool:
+    """Whether `golden_dir` is that of a checkout, and so may be written to."""
+    return checkout() is not None or golden_dir().parent != _PACKAGED
+
+
 def spec_dir() -> Path:
     """The folder of the spec's chapters."""
     return _folder("spec")

@@ -99,8 +99,12 @@ class FixtureResult:
 
     @property
     def covers_table(self) -> bool:
-        """Whether at least two engines computed the table's figures: nothing else is published."""
-        return self.held and any(result.stage == "table" and result.cases for result in self.stages)
+        """Whether at least two engines computed the table's figures: nothing else is published.
+
+        An engine beside itself is one engine.
+        """
+        names = {str(run.info.get("engine")) for run in self.runs if run.engine not in self.lacking}
+        return self.held and len(names) > 1 and any(each.stage == "table" and each.cases for each in self.stages)
 
     def digests(self) -> dict[str, str]:
         """The digest of each stage: that of the list of its values in the order of asking."""
@@ -167,7 +171,7 @@ def default_fixtures() -> tuple[list[Fixture], list[str]]:
 def requests_fixture(path: Path) -> Fixture:
     """Any requests, one a line, as a fixture of cases. A line with a `why` is a case; every other is sent as it is meant.
 
-    A line that is no plain request (no JSON, a key twice, no id, …) is sent byte by byte.
+    A request without an id gets one. A line that is no plain request (no JSON, a key twice, …) is sent byte by byte.
     """
     try:
         data = path.read_bytes()
@@ -184,7 +188,7 @@ def requests_fixture(path: Path) -> Fixture:
         if request is not None and isinstance(request.get("why"), str):
             case = read_case(request, where)
         elif request is not None:
-            name = request.pop("id")
+            name = request.pop("id", f"line {number}")
             case = Case(name, "", request, None, where)
         else:
             case = Case(f"line {number}", "", None, line, where)
@@ -216,7 +220,7 @@ def _plain_request(line: bytes) -> dict[str, Json] | None:
         return None
     if "raw" in value or "raw_base64" in value:
         return value if isinstance(value.get("why"), str) else None
-    return value if isinstance(value.get("id"), str) and isinstance(value.get("op"), str) else None
+    return value if isinstance(value.get("id", ""), str) and isinstance(value.get("op"), str) else None
 
 
 def run_fixture(
@@ -237,6 +241,9 @@ def run_fixture(
     for thread in threads:
         while thread.is_alive():
             thread.join(0.2)  # not without end: an interruption must get through
+    for run in runs:
+        if run.problem is not None:
+            raise run.problem
     for run, name in zip(runs, own_names([run.engine for run in runs], [run.info for run in runs]), strict=True):
         run.engine = name
         if run.failure is not None:
@@ -273,6 +280,8 @@ def run_engine(
                 run_corpus(engine, fixture, run, select, progress)
     except EngineFailure as failure:
         run.failure = failure
+    except Problem as problem:
+        run.problem = problem
     except Exception as error:  # a reply that surprises the harness itself: still a named failure, never a pass
         run.failure = EngineFailure(command.name, "malformed", f"{type(error).__name__}: {error}")
 

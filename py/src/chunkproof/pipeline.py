@@ -14,6 +14,7 @@ from typing import Any
 from chunkproof.caselines import Case
 from chunkproof.engines import Engine, EngineFailure
 from chunkproof.fixtures import CUTOFFS, Config, Fixture, Method
+from chunkproof.problems import Problem
 from chunkproof.replies import Json, Reply, canonical
 from chunkproof.stages import Select, stage_of
 
@@ -49,6 +50,8 @@ class Run:
     info: dict[str, Json] = field(default_factory=dict)
     outcomes: list[Outcome] = field(default_factory=list)
     failure: EngineFailure | None = None
+    problem: Problem | None = None
+    """What could not be asked at all, which is no engine's fault."""
     skipped: list[str] = field(default_factory=list)
     whole: dict[str, dict[str, Json]] = field(default_factory=dict)
 
@@ -209,6 +212,8 @@ class _Corpus:
 
     def _retrieval(self, row: _Row) -> None:
         vectors = self._vectors_of(row)
+        if not self.fixture.questions:
+            return  # nothing to rank for: a mean over no questions would read like a bad one
         asked: list[tuple[Method, dict[str, Json]]] = []
         left_out = 0
         for method in self.fixture.methods:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chunkproof import golden
+from chunkproof import golden, layout
+from chunkproof.fixtures import Fixture
 from chunkproof.golden import Lines
 from chunkproof.parity import FixtureResult
 from chunkproof.problems import Problem
@@ -37,6 +38,15 @@ def refuse_under_ci(environment: dict[str, str] | os._Environ[str]) -> None:
     if environment.get("CI", "").lower() not in ("", "0", "false", "no"):
         raise Problem(
             "golden files are not updated under CI: run `chunkproof golden update` yourself, and review what changes"
+        )
+
+
+def refuse_package(embedded: Sequence[Fixture]) -> None:
+    """The golden files of an installed package are its makers'; those of a checkout and of a folder are its owner's."""
+    if embedded and not layout.golden_is_ours():
+        raise Problem(
+            f"the golden files of {embedded[0].name} belong to the installed package: run this in a checkout of chunkproof, "
+            "or name a fixture by its folder"
         )
 
 
