@@ -49,7 +49,8 @@ class QuestionFigures:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> QuestionFigures:
         """What `to_json` wrote."""
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in data.items()})
+        values: dict[str, Any] = {key: tuple(each) if isinstance(each, list) else each for key, each in data.items()}
+        return cls(**values)
 
 
 @dataclass(frozen=True)
