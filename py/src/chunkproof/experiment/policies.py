@@ -13,9 +13,6 @@ from typing import NamedTuple
 from chunkproof.experiment.papers import Paper
 from chunkproof.experiment.protocol import Policy
 
-ABSTRACT = "Abstract"
-"""The heading of the abstract."""
-
 
 class Chunk(NamedTuple):
     """The pieces `[first, last)` with what the heading before them costs, in tokens."""
@@ -61,8 +58,7 @@ class Outline:
 
 def heading_of(paper: Paper, paragraph: int) -> str:
     """What `headed` prepends to a paragraph: its section's name and a line end; nothing where the name is empty."""
-    section = paper.paragraphs[paragraph].section
-    name = ABSTRACT if section is None else paper.sections[section].name
+    name = paper.heading(paragraph)
     return f"{name}\n" if name else ""
 
 
