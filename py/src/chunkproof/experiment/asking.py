@@ -1,7 +1,7 @@
 """What one engine is asked about one paper: pieces and chunks, rankings, contexts, what they cover.
 
 The engine's own replies lead from each step to the next, and every reply is noted, so that a first difference between engines
-shows where it arises. The steps are functions of their own: a robustness check takes them with other token counts or other rankings.
+shows where it arises. The steps are functions of their own: a robustness check takes them with other counts or rankings.
 """
 
 from __future__ import annotations
