@@ -47,6 +47,7 @@ def fill(tokens: Sequence[int], chunks: Sequence[tuple[int, int, int]], ranking:
 
     cost = extra = counted = 0
     full = False
+    context: list[int] = []
     for chunk in ranking:
         start, end, heading = chunks[chunk]
         piece = first(start)
@@ -62,22 +63,25 @@ def fill(tokens: Sequence[int], chunks: Sequence[tuple[int, int, int]], ranking:
         if new:
             for piece in new:
                 free[piece] = piece + 1
+            context += new
             cost, extra, counted = total, extra + heading, counted + 1
         if full:
             break
-    return Filled(_runs(free), cost, extra, counted, full)
+    return Filled(_runs(sorted(context)), cost, extra, counted, full)
 
 
-def _runs(free: Sequence[int]) -> list[Run]:
-    """The runs of pieces that are not their own next free piece."""
-    runs = []
-    start = None
-    for piece, following in enumerate(free):  # the last one is past the pieces, and always free
-        if following != piece and start is None:
+def _runs(pieces: Iterable[int]) -> list[Run]:
+    """The maximal runs of pieces that are given ascending."""
+    runs: list[Run] = []
+    start = end = -1
+    for piece in pieces:
+        if piece != end:
+            if start >= 0:
+                runs.append((start, end))
             start = piece
-        elif following == piece and start is not None:
-            runs.append((start, piece))
-            start = None
+        end = piece + 1
+    if start >= 0:
+        runs.append((start, end))
     return runs
 
 

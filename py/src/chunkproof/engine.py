@@ -42,6 +42,7 @@ from chunkproof.schema import (
     choice,
     cutoffs,
     integer,
+    integers,
     kind,
     kinds,
     members,
@@ -174,7 +175,7 @@ def _check_evaluate(request: Request, late: Late) -> None:
 
 def _check_fill(request: Request, _: Late) -> None:
     chunks, ranking = request["chunks"], request["ranking"]
-    if any(count < 0 for count in request["tokens"]):
+    if min(request["tokens"], default=0) < 0:
         raise refuse("tokens", "at least 0")
     for chunk in chunks:
         if not 0 <= chunk["from"] < chunk["to"] <= len(request["tokens"]) or chunk["extra"] < 0:
@@ -419,9 +420,9 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "fill": Operation(
         {
-            "tokens": Field(array(integer())),
+            "tokens": Field(integers),
             "chunks": Field(array(RUN)),
-            "ranking": Field(array(integer())),
+            "ranking": Field(integers),
             "budget": Field(integer(1)),
         },
         _fill,
@@ -494,7 +495,8 @@ def _check_texts(value: Any) -> None:
         text.check(value)
     elif isinstance(value, list):
         for item in value:
-            _check_texts(item)
+            if type(item) is not float:
+                _check_texts(item)
     elif isinstance(value, dict):
         for item in value.values():
             _check_texts(item)

@@ -94,6 +94,18 @@ def array(item: Type) -> Type:
     return read
 
 
+def integers(value: Any, where: str, late: Late) -> list[int]:
+    """A list of integers without a range, read as a whole: a request may hold one for each piece of a text."""
+    if not isinstance(value, list):
+        raise refuse(where, "a list")
+    if set(map(type, value)) - {float}:
+        raise refuse(where, "an integer")
+    found = list(map(int, value))
+    if found != value or max(found, default=0) > LARGEST or min(found, default=0) < -LARGEST:
+        raise refuse(where, "an integer")
+    return found
+
+
 def pair(item: Type) -> Type:
     """A list of two items of one type."""
     items = array(item)
