@@ -160,19 +160,18 @@ def wishes(questions: int, protocol: Protocol) -> list[Wish]:
 def fill(
     log: Log, done: Cut, rankings: Mapping[str, list[list[int]]], wishes: Sequence[Wish], ids: Sequence[str]
 ) -> list[Context]:
-    """The contexts. What requests of one paper or policy share is written once."""
-    shared = {
-        name: b'{"op":"fill","tokens":%s,"chunks":%s,"ranking":'
-        % (_json(done.outline.tokens), _json([{"from": c.first, "to": c.last, "extra": c.extra} for c in chunks]))
-        for name, chunks in done.chunks.items()
-    }
+    """The contexts. What requests of one paper or policy share is written once; of a top-k only its chunks are sent."""
+    tokens = _json(done.outline.tokens)
+    chunks = {name: _chunks(each) for name, each in done.chunks.items()}
     ranked = {name: [_json(ranking) for ranking in each] for name, each in rankings.items()}
-    requests = []
+    requests: list[tuple[str, Json]] = []
     for wish in wishes:
-        budget, ranking = wish.limit, ranked[wish.policy][wish.question]
+        given, ranking, budget = chunks[wish.policy], ranked[wish.policy][wish.question], wish.limit
         if wish.kind == "top":
-            budget, ranking = UNLIMITED, _json(rankings[wish.policy][wish.question][: wish.limit])
-        line = b'%s%s,"budget":%d}' % (shared[wish.policy], ranking, budget)
+            best = rankings[wish.policy][wish.question][: wish.limit]
+            given, ranking = _chunks([done.chunks[wish.policy][number] for number in best]), _json(range(len(best)))
+            budget = UNLIMITED
+        line = b'{"op":"fill","tokens":%s,"chunks":%s,"ranking":%s,"budget":%d}' % (tokens, given, ranking, budget)
         requests.append((f"{wish.label(ids)}: the context", line))
     return [
         Context(
@@ -248,5 +247,9 @@ def _ask_paper(log: Log, paper: Paper, protocol: Protocol) -> PaperFigures:
     )
 
 
+def _chunks(chunks: Sequence[Chunk]) -> bytes:
+    return _json([{"from": chunk.first, "to": chunk.last, "extra": chunk.extra} for chunk in chunks])
+
+
 def _json(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode("ascii")
+    return json.dumps(list(value), separators=(",", ":")).encode("ascii")
