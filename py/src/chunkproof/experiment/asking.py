@@ -213,15 +213,7 @@ def scored(paper: Paper) -> list[tuple[Question, Mapped]]:
 
 
 def ask_paper(log: Log, paper: Paper, protocol: Protocol) -> PaperFigures:
-    """Everything about one paper."""
-    try:
-        return _ask_paper(log, paper, protocol)
-    except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
-        what = f"{paper.id}: {type(error).__name__}: {error}, after {log.labels[-1] if log.labels else 'nothing'}"
-        raise EngineFailure(log.engine.name, "malformed", what) from error
-
-
-def _ask_paper(log: Log, paper: Paper, protocol: Protocol) -> PaperFigures:
+    """Everything about one paper. A reply of the wrong shape shows as an error that the caller names."""
     asked = scored(paper)
     ids = [question.id for question, _ in asked]
     evidence = [mapped for _, mapped in asked]

@@ -15,6 +15,7 @@ from concurrent.futures import TimeoutError as NotYet
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from chunkproof.datasets import cache_dir
 from chunkproof.engines import TIMEOUT, Engine, EngineFailure
@@ -26,6 +27,9 @@ from chunkproof.parity import SAME_INFO, Command
 from chunkproof.problems import Problem
 from chunkproof.replies import Json, digest
 
+T = TypeVar("T")
+Job = Callable[[Log, Paper], T]
+"""What is done with each engine for each paper: it asks through the log and gives a result."""
 Progress = Callable[[str], None]
 """Called with the id of each paper that is done."""
 _AHEAD = 3
@@ -67,20 +71,20 @@ def run(
     """
     folder = cache if cache is not None else cache_dir() / "budget"
     folder.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as stack:
-        running = [stack.enter_context(Engine(each.words, folder, each.name, timeout)) for each in engines]
-        infos = tuple(_info(engine) for engine in running)
-        _same(infos, running)
+    with started(engines, folder, timeout) as (running, infos):
         keys = [_key(paper, protocol, infos) for paper in papers]
         places = [folder / key[:2] / f"{key}.json" for key in keys]
         done = [_kept(place) for place in places]
         resumed = sum(each is not None for each in done)
-        open_papers = [number for number, each in enumerate(done) if each is None]
-        if progress is not None:
-            for number in range(len(papers)):
-                if done[number] is not None:
-                    progress(papers[number].id)
-        for number, figures in _each(running, papers, open_papers, protocol):
+        for paper, figures in zip(papers, done, strict=True):
+            if progress is not None and figures is not None:
+                progress(paper.id)
+
+        def job(log: Log, paper: Paper) -> PaperFigures:
+            return ask_paper(log, paper, protocol)
+
+        missing = [number for number, each in enumerate(done) if each is None]
+        for number, figures, _ in each_paper(running, papers, missing, job):
             done[number] = figures
             _keep(places[number], figures)
             if progress is not None:
@@ -88,24 +92,36 @@ def run(
     return Ran(tuple(each for each in done if each is not None), protocol, infos, resumed)
 
 
-def _each(
-    engines: Sequence[Engine], papers: Sequence[Paper], numbers: Sequence[int], protocol: Protocol
-) -> Iterator[tuple[int, PaperFigures]]:
-    """The figures of each paper, in order, once all engines agree on them."""
+@contextmanager
+def started(
+    engines: Sequence[Command], folder: Path, timeout: float
+) -> Iterator[tuple[list[Engine], tuple[dict[str, Json], ...]]]:
+    """The engines, running, and what each says of itself."""
+    with ExitStack() as stack:
+        running = [stack.enter_context(Engine(each.words, folder, each.name, timeout)) for each in engines]
+        infos = tuple(_info(engine) for engine in running)
+        _same(infos, running)
+        yield running, infos
+
+
+def each_paper(
+    engines: Sequence[Engine], papers: Sequence[Paper], numbers: Sequence[int], job: Job[T]
+) -> Iterator[tuple[int, T, Log]]:
+    """The job's result for each of these papers, in order, once all engines agree on every value; with the first one's log."""
     pools = [ThreadPoolExecutor(1) for _ in engines]
-    asked: dict[int, list[Future[tuple[Log, PaperFigures]]]] = {}
+    asked: dict[int, list[Future[tuple[Log, T]]]] = {}
     try:
         for place, number in enumerate(numbers):
             for ahead in numbers[place : place + _AHEAD + 1]:
                 if ahead not in asked:
                     asked[ahead] = [
-                        pool.submit(_one, engine, papers[ahead], protocol)
+                        pool.submit(_one, engine, papers[ahead], job)
                         for pool, engine in zip(pools, engines, strict=True)
                     ]
             answers = [_result(future) for future in asked.pop(number)]
             for log, _ in answers[1:]:
                 compare(answers[0][0], log)
-            yield number, answers[0][1]
+            yield number, answers[0][1], answers[0][0]
     except BaseException:
         for engine in engines:
             engine.kill()  # a thread that waits for a reply then ends
@@ -115,7 +131,7 @@ def _each(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _result(future: Future[tuple[Log, PaperFigures]]) -> tuple[Log, PaperFigures]:
+def _result(future: Future[tuple[Log, T]]) -> tuple[Log, T]:
     while True:
         try:
             return future.result(0.2)  # not without end: an interruption must get through
@@ -124,9 +140,13 @@ def _result(future: Future[tuple[Log, PaperFigures]]) -> tuple[Log, PaperFigures
                 raise
 
 
-def _one(engine: Engine, paper: Paper, protocol: Protocol) -> tuple[Log, PaperFigures]:
+def _one(engine: Engine, paper: Paper, job: Job[T]) -> tuple[Log, T]:
     log = Log(engine, paper.id)
-    return log, ask_paper(log, paper, protocol)
+    try:
+        return log, job(log, paper)
+    except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
+        what = f"paper {paper.id}, after {log.labels[-1] if log.labels else 'nothing'}: {type(error).__name__}: {error}"
+        raise EngineFailure(engine.name, "malformed", what) from error
 
 
 def compare(first: Log, second: Log) -> None:

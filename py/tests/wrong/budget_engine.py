@@ -1,0 +1,19 @@
+"""The real Python engine with one fault of the budget's operations: `python budget_engine.py FAULT`."""
+
+from __future__ import annotations
+
+import sys
+
+from engine import change
+
+from chunkproof import engine
+
+FAULTS = {
+    "piece-too-many": ("fill", lambda request, ok: {**ok, "tokens": ok["tokens"] + (request["budget"] == 12)}),
+    "hit-by-touching": ("cover", lambda request, ok: {**ok, "hits": [True for _ in ok["hits"]]}),
+    "no-context": ("fill", lambda request, ok: {key: value for key, value in ok.items() if key != "context"}),
+}
+
+if __name__ == "__main__":
+    change(*FAULTS[sys.argv[1]])
+    sys.exit(engine.main())
