@@ -256,7 +256,7 @@ def test_a_difference_names_paper_policy_and_question(engines: list[Command], tm
 def test_a_reply_of_the_wrong_shape_is_the_engines_failure(engines: list[Command], tmp_path: Path) -> None:
     with pytest.raises(
         EngineFailure,
-        match="wrong no-context gave a reply of the wrong shape: paper toy, after .*: the context: KeyError",
+        match=r"wrong no-context gave a reply of the wrong shape: paper toy, after .*: the context: KeyError",
     ):
         running.run([TOY], SMALL, [engines[0], wrong("no-context")], tmp_path)
 
