@@ -115,8 +115,20 @@ class Engine:
         pipe = self._process.stdin
         assert pipe is not None
         try:
-            while (block := self._to_write.get()) is not None:
-                view = memoryview(block)
+            more = True
+            while more and (block := self._to_write.get()) is not None:
+                lines = [block]
+                size = len(block)
+                while (
+                    size < _BLOCK and not self._to_write.empty()
+                ):  # small lines together: a write for each costs more than they do
+                    following = self._to_write.get()
+                    more = following is not None
+                    if following is None:
+                        break
+                    lines.append(following)
+                    size += len(following)
+                view = memoryview(b"".join(lines) if len(lines) > 1 else block)
                 while view:
                     view = view[os.write(pipe.fileno(), view[: 1 << 20]) :]
         except (OSError, ValueError):

@@ -19,6 +19,8 @@ Json = Any
 """A JSON value as Python has it: dict, list, str, int, float, bool or None."""
 
 _LONG_NUMBER = re.compile(r'(?<![0-9a-zA-Z"])-?[0-9]{16,}')
+_FRACTION = re.compile(r"[0-9][.eE]")
+"""What every float is written with; strings may hold it too."""
 _MAX_INTEGER = 2**53 - 1
 
 
@@ -109,7 +111,7 @@ def canonical(value: Json) -> bytes:
     """The RFC 8785 bytes of a value. A value that has none (a lone surrogate) raises NotAReply."""
     try:
         text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
-        if _LONG_NUMBER.search(text) is None and not _has_float(value):
+        if _LONG_NUMBER.search(text) is None and (_FRACTION.search(text) is None or not _has_float(value)):
             return text.encode("utf-8")
         return rfc8785.dumps(_as_doubles(value))
     except (ValueError, OverflowError, UnicodeEncodeError) as error:

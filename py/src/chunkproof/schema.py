@@ -98,12 +98,13 @@ def integers(value: Any, where: str, late: Late) -> list[int]:
     """A list of integers without a range, read as a whole: a request may hold one for each piece of a text."""
     if not isinstance(value, list):
         raise refuse(where, "a list")
-    if set(map(type, value)) - {float}:
+    try:
+        whole = all(map(float.is_integer, value))
+    except TypeError:  # something that is no number
+        whole = False
+    if not whole or max(value, default=0) > LARGEST or min(value, default=0) < -LARGEST:
         raise refuse(where, "an integer")
-    found = list(map(int, value))
-    if found != value or max(found, default=0) > LARGEST or min(found, default=0) < -LARGEST:
-        raise refuse(where, "an integer")
-    return found
+    return list(map(int, value))
 
 
 def pair(item: Type) -> Type:

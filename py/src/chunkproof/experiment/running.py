@@ -1,6 +1,6 @@
 """A run: both engines at once over many papers, compared paper by paper, kept as they come so that a run can go on.
 
-Each engine has a thread of its own and may be a few papers ahead of the other. A paper's figures are kept only when the engines
+Each engine has threads of its own and may be a few papers ahead of the other. A paper's figures are kept only when the engines
 agree on every value about it, under a key of all that they rest on: the protocol, the paper, the engines and this package.
 """
 
@@ -15,6 +15,7 @@ from concurrent.futures import TimeoutError as NotYet
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TypeVar
 
 from chunkproof.datasets import cache_dir
@@ -32,7 +33,9 @@ Job = Callable[[Log, Paper], T]
 """What is done with each engine for each paper: it asks through the log and gives a result."""
 Progress = Callable[[str], None]
 """Called with the id of each paper that is done."""
-_AHEAD = 3
+_FEW = 20
+"""Papers that one process of each engine does; more are done by two."""
+_AHEAD = 4
 """Papers that one engine may be ahead of the other; all their values are held until both have answered."""
 
 
@@ -71,7 +74,7 @@ def run(
     """
     folder = cache if cache is not None else cache_dir() / "budget"
     folder.mkdir(parents=True, exist_ok=True)
-    with started(engines, folder, timeout) as (running, infos):
+    with started(engines, folder, timeout, 2 if len(papers) > _FEW else 1) as (running, infos):
         keys = [_key(paper, protocol, infos) for paper in papers]
         places = [folder / key[:2] / f"{key}.json" for key in keys]
         done = [_kept(place) for place in places]
@@ -94,41 +97,66 @@ def run(
 
 @contextmanager
 def started(
-    engines: Sequence[Command], folder: Path, timeout: float
-) -> Iterator[tuple[list[Engine], tuple[dict[str, Json], ...]]]:
-    """The engines, running, and what each says of itself."""
+    engines: Sequence[Command], folder: Path, timeout: float, processes: int = 1
+) -> Iterator[tuple[list[list[Engine]], tuple[dict[str, Json], ...]]]:
+    """The engines, running, each as so many processes; and what each says of itself."""
     with ExitStack() as stack:
-        running = [stack.enter_context(Engine(each.words, folder, each.name, timeout)) for each in engines]
-        infos = tuple(_info(engine) for engine in running)
-        _same(infos, running)
+        running = [
+            [stack.enter_context(Engine(each.words, folder, each.name, timeout)) for _ in range(processes)]
+            for each in engines
+        ]
+        infos = tuple(_info(each[0]) for each in running)
+        _same(infos, [each[0] for each in running])
         yield running, infos
 
 
 def each_paper(
-    engines: Sequence[Engine], papers: Sequence[Paper], numbers: Sequence[int], job: Job[T]
+    engines: Sequence[Sequence[Engine]], papers: Sequence[Paper], numbers: Sequence[int], job: Job[T]
 ) -> Iterator[tuple[int, T, Log]]:
-    """The job's result for each of these papers, in order, once all engines agree on every value; with the first one's log."""
-    pools = [ThreadPoolExecutor(1) for _ in engines]
+    """The job's result for each of these papers, in order, once all engines agree on every value; with the first one's log.
+
+    `engines` has the processes of each engine; which of them is asked about a paper changes nothing.
+    """
+    lanes = [_Lanes(each) for each in engines]
     asked: dict[int, list[Future[tuple[Log, T]]]] = {}
     try:
         for place, number in enumerate(numbers):
             for ahead in numbers[place : place + _AHEAD + 1]:
                 if ahead not in asked:
-                    asked[ahead] = [
-                        pool.submit(_one, engine, papers[ahead], job)
-                        for pool, engine in zip(pools, engines, strict=True)
-                    ]
+                    asked[ahead] = [each.submit(papers[ahead], job) for each in lanes]
             answers = [_result(future) for future in asked.pop(number)]
             for log, _ in answers[1:]:
                 compare(answers[0][0], log)
             yield number, answers[0][1], answers[0][0]
     except BaseException:
-        for engine in engines:
-            engine.kill()  # a thread that waits for a reply then ends
+        for each in engines:
+            for engine in each:
+                engine.kill()  # a thread that waits for a reply then ends
         raise
     finally:
-        for pool in pools:
-            pool.shutdown(wait=False, cancel_futures=True)
+        for lane in lanes:
+            lane.pool.shutdown(wait=False, cancel_futures=True)
+
+
+class _Lanes:
+    """The processes of one engine, each asked about one paper at a time: one computes while the harness reads another's replies."""
+
+    def __init__(self, engines: Sequence[Engine]) -> None:
+        self.pool = ThreadPoolExecutor(len(engines))
+        self._free: SimpleQueue[Engine] = SimpleQueue()
+        for engine in engines:
+            self._free.put(engine)
+
+    def submit(self, paper: Paper, job: Job[T]) -> Future[tuple[Log, T]]:
+        """Ask about a paper as soon as a process is free."""
+        return self.pool.submit(self._ask, paper, job)
+
+    def _ask(self, paper: Paper, job: Job[T]) -> tuple[Log, T]:
+        engine = self._free.get()
+        try:
+            return _one(engine, paper, job)
+        finally:
+            self._free.put(engine)
 
 
 def _result(future: Future[tuple[Log, T]]) -> tuple[Log, T]:
