@@ -18,6 +18,7 @@ from chunkproof.audit import cli as audit_cli
 from chunkproof.engines import EngineFailure, kill_all
 from chunkproof.layout import EngineMissing
 from chunkproof.problems import Problem
+from chunkproof.report import cli as report_cli
 
 _INTERRUPTED = 130
 
@@ -32,6 +33,7 @@ app = typer.Typer(
 cli_checks.add(app)
 cli_data.add(app)
 audit_cli.add(app)
+report_cli.add(app)
 
 
 def _version(wanted: bool) -> None:

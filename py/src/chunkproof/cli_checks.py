@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -21,6 +21,7 @@ from chunkproof.pipeline import Progress
 from chunkproof.problems import Problem
 from chunkproof.replies import Json
 from chunkproof.stages import ALL, STAGES, Select
+from chunkproof.tally import Tally, as_data
 
 Fixtures = Annotated[list[str] | None, typer.Option("--fixture", help="A fixture's name or folder; may be repeated.")]
 Engines = Annotated[
@@ -87,9 +88,10 @@ def _progress(title: str) -> Iterator[Progress | None]:
         yield lambda count: bar.advance(task, count)
 
 
-def _run(
+def run_all(
     loaded: Sequence[fixtures.Fixture], engines: Sequence[Command], select: Select, timeout: float
 ) -> Iterator[FixtureResult]:
+    """Ask the engines about each fixture in turn, with a counter of replies on a terminal."""
     for fixture in loaded:
         with _progress(fixture.name) as progress:
             yield parity.run_fixture(fixture, engines, select, timeout, progress)
@@ -117,46 +119,35 @@ def parity_command(
     loaded, notes = _load(names) if names or requests is None else ([], [])
     if requests is not None:
         loaded.append(parity.requests_fixture(requests))
-    own = all(text in ("py", "ts") for text in commands or [])
-    data, held, golden_held = [], True, True
+    tally = Tally(own=all(text in ("py", "ts") for text in commands or []))
+    data = []
     partial: dict[str, None] = {}  # engines that do not list every operation
-    unchecked: list[str] = []  # fixtures without golden files, where that is no fault
-    absent: list[str] = []  # and where it is one
-    for result in _run(loaded, engines, _select(case, stage, [fixture.name for fixture in loaded]), timeout):
+    for result in run_all(loaded, engines, _select(case, stage, [fixture.name for fixture in loaded]), timeout):
         asked = requests is not None and result.fixture is loaded[-1]
-        found = golden.check(result) if result.held and not asked and _has_golden(result.fixture) else None
-        held = held and result.held
+        found = golden.check(result) if result.held and not asked and has_golden(result.fixture) else None
+        tally.add(result, found, asked=asked)
         partial |= dict.fromkeys(result.unlisted)
-        needed = own and not result.fixture.by_path  # golden files of its own fixtures are part of chunkproof
-        if result.held and not asked and (found is None or found.missing):
-            (absent if needed else unchecked).append(result.fixture.name)
-        elif found is not None:
-            golden_held = golden_held and found.held
         if as_json:
-            data.append(verdict.as_data(result, found))
-            if result.covers_table and result.select.everything:
-                data[-1]["table"] = table.as_data(table.make(result))
+            data.append(as_data(result, found))
             continue
         given = ["--requests", str(requests)] if asked else ["--fixture", _shown_name(result.fixture)]
         given += [word for each in commands or [] for word in ("--engine", each)]
         untabled = not names and result.fixture.name not in parity.PUBLISHED
-        _print(result, found, engines, given, asked, untabled, needed=needed)
+        _print(result, found, engines, given, asked, untabled, needed=tally.needs_golden(result))
     if as_json:
-        good = golden_held and not absent
-        whole = {"held": held, "golden": good, "golden_missing": absent + unchecked, "fixtures": data, "notes": notes}
-        typer.echo(json.dumps(whole, ensure_ascii=False, indent=1))
+        typer.echo(json.dumps(tally.as_data(data, notes), ensure_ascii=False, indent=1))
     else:
         for note in notes:
             typer.echo(f"· {note}")
-        if not held:
+        if not tally.held:
             typer.echo("✗ parity did not hold")
-        elif not golden_held:
+        elif not tally.golden:
             typer.echo("✗ parity held, but not as the golden files have it")
-        elif absent:
-            typer.echo(f"✗ parity held, but the golden files of {' and '.join(absent)} are missing")
+        elif tally.absent:
+            typer.echo(f"✗ parity held, but the golden files of {' and '.join(tally.absent)} are missing")
         else:
-            typer.echo(verdict.held_sentence(list(partial), unchecked))
-    raise typer.Exit(0 if held and golden_held and not absent else 1)
+            typer.echo(verdict.held_sentence(list(partial), tally.unchecked))
+    raise typer.Exit(0 if tally.good else 1)
 
 
 def _select(cases: Sequence[str] | None, stages: Sequence[str] | None, names: Sequence[str]) -> Select:
@@ -165,7 +156,7 @@ def _select(cases: Sequence[str] | None, stages: Sequence[str] | None, names: Se
     return Select(tuple(dict.fromkeys(wanted)), tuple(stages or ()))
 
 
-def _has_golden(fixture: fixtures.Fixture) -> bool:
+def has_golden(fixture: fixtures.Fixture) -> bool:
     """A fixture named by path is only held against golden files that its owner has made."""
     return not fixture.by_path or (fixture.golden_root / golden.MANIFEST).is_file()
 
@@ -233,12 +224,10 @@ def table_command(
     fixture = fixtures.load(name)
     if fixture.kind != "corpus":
         raise Problem(f"{fixture.name} is a fixture of cases: only a corpus has a table")
-    (result,) = _run([fixture], engines, ALL, timeout)
+    (result,) = run_all([fixture], engines, ALL, timeout)
     if not result.held:
         given = ["--fixture", _shown_name(fixture), *(word for each in commands or [] for word in ("--engine", each))]
-        typer.echo(verdict.report(result, engines, _Witness(engines, result), given), err=True)
-        typer.echo("chunkproof: parity did not hold, so there is no table", err=True)
-        raise typer.Exit(1)
+        refuse_unheld(result, engines, given, "there is no table")
     if trec_folder is not None:
         count = trec.write(result, trec_folder)
         typer.echo(f"wrote {count} files to {trec_folder}", err=True)
@@ -248,6 +237,13 @@ def table_command(
     typer.echo(table.render(table.with_cuts(made, result, engines) if cuts else made, form), nl=False)
 
 
+def refuse_unheld(result: FixtureResult, engines: Sequence[Command], given: Sequence[str], so: str) -> NoReturn:
+    """End the command with the report of a fixture on which parity did not hold; `so` says what there is none of."""
+    typer.echo(verdict.report(result, engines, _Witness(engines, result), given), err=True)
+    typer.echo(f"chunkproof: parity did not hold, so {so}", err=True)
+    raise typer.Exit(1)
+
+
 def golden_check(
     names: Fixtures = None, commands: Engines = None, timeout: Timeout = TIMEOUT, as_json: AsJson = False
 ) -> None:
@@ -255,7 +251,7 @@ def golden_check(
     engines = parity.commands(commands or [])
     loaded, notes = _load(names)
     good, data = True, []
-    for result in _run(loaded, engines, ALL, timeout):
+    for result in run_all(loaded, engines, ALL, timeout):
         found = golden.check(result) if result.held else None
         good = good and found is not None and found.held
         if as_json:
@@ -288,7 +284,7 @@ def golden_update(
     loaded, notes = _load(names)
     regold.refuse_package([fixture for fixture in loaded if not fixture.by_path])
     plans, replies, agree = [], 0, True
-    for result in _run(loaded, engines, ALL, timeout):
+    for result in run_all(loaded, engines, ALL, timeout):
         if not result.held:
             agree = False
             given = ["--fixture", _shown_name(result.fixture)]

@@ -89,6 +89,20 @@ def claims_dir() -> Path:
     return _folder("claims")
 
 
+def page_dir() -> Path:
+    """The folder of the report's built page, of the same version as this package."""
+    packaged, own = _PACKAGED / "page", _own_checkout()
+    return own / "ts" / "dist" / "page" if own is not None and not packaged.is_dir() else packaged
+
+
+def page_mend() -> str:
+    """What builds that folder here."""
+    own = _own_checkout()
+    if own is not None:
+        return f"run `npm ci && npm run build` in {own / 'ts'}"
+    return f"install Node {NODE} or later with npm, then install chunkproof again"
+
+
 def py_engine() -> list[str]:
     """The command that runs the Python engine: this interpreter, this package."""
     return [sys.executable, "-m", "chunkproof.engine"]

@@ -10,13 +10,14 @@ import csv
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from chunkproof import cuts
+from chunkproof import cuts, exact
+from chunkproof.exact import Exact
 from chunkproof.parity import Command, FixtureResult
 from chunkproof.pipeline import METRICS
 from chunkproof.problems import Problem
@@ -40,6 +41,8 @@ class Table:
     rows: tuple[dict[str, str | None], ...]
     notes: tuple[str, ...] = ()
     cuts: tuple[dict[str, str | None], ...] | None = None
+    exact: Exact = field(default_factory=dict)
+    """What each figure of a retrieval row is exactly; only the JSON has it."""
 
     def sections(self) -> tuple[tuple[tuple[str, ...], tuple[dict[str, str | None], ...], int], ...]:
         """What is printed: columns, rows, and how many of the columns are words."""
@@ -71,7 +74,9 @@ def make(result: FixtureResult, *, covered: bool = True) -> Table:
         f"{run.info.get('engine', run.engine)} {run.info.get('version', '')}".strip() for run in result.runs
     )
     held = covered and result.covers_table and result.select.everything and len(result.runs) > 1
-    return Table(result.fixture.name, held, result.digest(), engines, tuple(chunking), tuple(rows), tuple(result.notes))
+    name, notes = result.fixture.name, tuple(result.notes)
+    exactly = exact.of_outcomes(result.runs[0].outcomes)
+    return Table(name, held, result.digest(), engines, tuple(chunking), tuple(rows), notes, exact=exactly)
 
 
 def of_methods(table: Table, methods: Sequence[str]) -> Table:
@@ -103,12 +108,18 @@ def as_data(table: Table) -> dict[str, Any]:
         "fixture": table.fixture,
         "parity": {"held": table.held, "digest": table.digest},
         **(
-            {"chunking": list(table.chunking), "rows": list(table.rows)}
+            {"chunking": list(table.chunking), "rows": list(table.rows), "exact": _exact(table)}
             if table.cuts is None
             else {"cuts": list(table.cuts)}
         ),
         **({"notes": list(table.notes)} if table.notes else {}),
     }
+
+
+def _exact(table: Table) -> Exact:
+    """The exact figures of the rows that the table has, under `config/method`."""
+    cases = [f"{row['config']}/{row['method']}" for row in table.rows]
+    return {case: table.exact[case] for case in cases if case in table.exact}
 
 
 def _json(table: Table) -> str:

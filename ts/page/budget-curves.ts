@@ -1,0 +1,148 @@
+/** The figure of part 5: recall over budget, a line a policy, and the interval of each policy's difference to the baseline. */
+import * as Plot from "@observablehq/plot";
+import { inWords, type Budget, type Measure, type Row } from "./budget.ts";
+import { grouped, h, onWidth } from "./site.ts";
+
+/** How each policy is drawn: the hue says the family, the dashes the size; no two policies share both. */
+const STYLES: Record<string, { hue: string; dash: string }> = {
+  "fixed-128": { hue: "--fixed", dash: "2 3" },
+  "fixed-128-o32": { hue: "--fixed-lapped", dash: "2 3" },
+  "fixed-256": { hue: "--fixed", dash: "7 3" },
+  "fixed-256-o64": { hue: "--fixed-lapped", dash: "7 3" },
+  "fixed-512": { hue: "--fixed", dash: "" },
+  "fixed-512-o128": { hue: "--fixed-lapped", dash: "" },
+  paragraphs: { hue: "--ink", dash: "" },
+  headed: { hue: "--lost", dash: "" },
+  "sentence-windows": { hue: "--semantic", dash: "" },
+  first: { hue: "--soft", dash: "1 4" },
+};
+const style = (policy: string): { stroke: string; dash: string } => {
+  const { hue, dash } = STYLES[policy] ?? { hue: "--accent", dash: "9 3 2 3" };
+  return { stroke: `var(${hue})`, dash };
+};
+
+interface Mark {
+  policy: string;
+  budget: number;
+  value: number;
+  printed: string;
+  low: number | undefined;
+  high: number | undefined;
+}
+
+/** The curves with their legend, whose buttons bring one policy forward, and the same figures as a table. */
+export function curves(budget: Budget, measure: Measure): HTMLElement {
+  const marks = points(budget, measure);
+  const policies = [...new Set(marks.map(({ policy }) => policy))];
+  const plot = h("div", { class: "budget-plot" });
+  let forward: string | undefined;
+  let width = 0;
+  const draw = (): void => plot.replaceChildren(lines(marks, width, forward, measure));
+  onWidth(plot, (found) => { width = found; draw(); });
+  const key = h("ul", { class: "legend budget-key", "aria-label": "Policies; press one to bring it forward" }, ...policies.map((policy) => {
+    const { stroke, dash } = style(policy);
+    const button = h("button", { type: "button", "aria-pressed": "false", title: inWords(policy), click: () => {
+      forward = forward === policy ? undefined : policy;
+      for (const each of key.querySelectorAll("button")) each.setAttribute("aria-pressed", String(each === button && forward !== undefined));
+      draw();
+    } }, swatch(stroke, dash), policy);
+    return h("li", {}, button);
+  }));
+  const sentence = "Further up is better: each line is the share of questions whose evidence is in the context, for more and more tokens. "
+    + "Press a name to bring its line forward.";
+  return h("div", {}, h("p", { class: "sentence" }, sentence), h("figure", { class: "card" }, plot, key), differences(budget.rows), asTable(marks, policies));
+}
+
+function points({ curves: given, rows }: Budget, measure: Measure): Mark[] {
+  const made = (policy: string, budget: number, printed: string, low?: string, high?: string): Mark =>
+    ({ policy, budget, value: Number(printed), printed, low: low === undefined ? undefined : Number(low), high: high === undefined ? undefined : Number(high) });
+  if (given?.length) {
+    return given.flatMap(({ policy, points }) => points.map((point) => made(policy, point.budget, point[measure], ...(measure === "any" ? [point.low, point.high] : []))));
+  }
+  return rows.map((row) => made(row.policy, row.budget, row[measure]));
+}
+
+function lines(marks: Mark[], width: number, forward: string | undefined, measure: Measure): Element {
+  const budgets = [...new Set(marks.map(({ budget }) => budget))].sort((a, b) => a - b);
+  const narrow = width < 520;
+  const order = [...new Set(marks.map(({ policy }) => policy))].sort((a, b) => Number(a === forward) - Number(b === forward));
+  const band = marks.filter(({ policy, low }) => policy === forward && low !== undefined);
+  const svg = Plot.plot({
+    width, height: narrow ? 300 : 420, marginLeft: 46, marginRight: 14, marginBottom: 42,
+    style: { fontSize: "13px", background: "transparent", fontFamily: "inherit" },
+    x: { type: "log", domain: [budgets[0]!, budgets.at(-1)!], ticks: narrow ? budgets.filter((_, i) => i % 2 === 0) : budgets, tickFormat: (each: number) => grouped(each), label: "budget in tokens", insetLeft: 10, insetRight: 10 },
+    y: { domain: [0, 1], grid: true, ticks: 5, tickFormat: (each: number) => `${Math.round(each * 100)} %`, label: null },
+    marks: [
+      Plot.ruleY([0]),
+      ...(band.length ? [Plot.areaY(band, { x: "budget", y1: "low", y2: "high", fill: style(forward!).stroke, fillOpacity: 0.18 })] : []),
+      ...order.flatMap((policy) => {
+        const own = marks.filter((mark) => mark.policy === policy);
+        const { stroke, dash } = style(policy);
+        const dim = forward !== undefined && policy !== forward;
+        const strong = policy === forward || policy === "paragraphs";
+        return [
+          Plot.lineY(own, { x: "budget", y: "value", stroke, strokeDasharray: dash || "none", strokeWidth: strong ? 3 : 1.8, strokeOpacity: dim ? 0.25 : 1 }),
+          Plot.dot(own, { x: "budget", y: "value", fill: stroke, r: strong ? 4 : 3, fillOpacity: dim ? 0.25 : 1 }),
+        ];
+      }),
+      Plot.tip(marks, Plot.pointer({ x: "budget", y: "value", title: (mark: Mark) => `${mark.policy}\n${mark.printed} at ${grouped(mark.budget)} tokens`, fill: "var(--card)" })),
+    ],
+  });
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", `Share of questions with evidence in the context (${measure}) over the budget in tokens, a line for each of ${order.length} policies. The figures are in the table below.`);
+  return svg;
+}
+
+/** What a line looks like, for the legend. */
+function swatch(stroke: string, dash: string): Element {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  for (const [name, value] of Object.entries({ width: "30", height: "12", "aria-hidden": "true" })) svg.setAttribute(name, value);
+  const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  line.setAttribute("d", "M1 6H29");
+  line.setAttribute("style", `stroke:${stroke};stroke-width:3;stroke-dasharray:${dash || "none"}`);
+  svg.append(line);
+  return svg;
+}
+
+/** The intervals of the differences to the baseline, where the data has them. */
+function differences(rows: Row[]): HTMLElement | string {
+  const known = rows.filter((row) => row.interval && row.difference);
+  if (known.length === 0) return "";
+  const plot = h("div", { class: "budget-plot" });
+  const policies = [...new Set(known.map(({ policy }) => policy))];
+  onWidth(plot, (width) => plot.replaceChildren(forest(known, policies, width)));
+  return h("div", {},
+    h("p", { class: "sentence budget-gap" }, "Each policy’s difference to paragraphs: the dot is the difference, the bar its 95 % interval over papers drawn again. A bar that crosses the line at 0 means that these papers do not decide."),
+    h("figure", { class: "card" }, plot));
+}
+
+function forest(rows: Row[], policies: string[], width: number): Element {
+  const marks = rows.map((row) => ({ policy: row.policy, budget: row.budget, difference: Number(row.difference), low: Number(row.interval!.low), high: Number(row.interval!.high), printed: `${row.difference} (${row.interval!.low} … ${row.interval!.high})` }));
+  const faceted = new Set(marks.map(({ budget }) => budget)).size > 1;
+  const stroke = (mark: { policy: string }): string => style(mark.policy).stroke;
+  const svg = Plot.plot({
+    width, height: policies.length * 26 * (faceted && width < 760 ? 1 : 1) + 70, marginLeft: width < 520 ? 112 : 130, marginBottom: 40,
+    style: { fontSize: "13px", background: "transparent", fontFamily: "inherit" },
+    x: { label: "difference to paragraphs", ticks: width < 520 ? 3 : 5, grid: true, tickFormat: (each: number) => `${each > 0 ? "+" : each < 0 ? "−" : ""}${Math.abs(each)}` },
+    y: { domain: policies, label: null, tickSize: 0 },
+    ...(faceted ? { fx: { label: null, tickFormat: (each: number) => `${grouped(each)} tokens` } } : {}),
+    marks: [
+      Plot.ruleX([0], { strokeOpacity: 0.6 }),
+      Plot.ruleY(marks, { x1: "low", x2: "high", y: "policy", ...(faceted ? { fx: "budget" } : {}), stroke, strokeWidth: 2.5 }),
+      Plot.dot(marks, { x: "difference", y: "policy", ...(faceted ? { fx: "budget" } : {}), fill: stroke, r: 4.5, title: "printed" }),
+    ],
+  });
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", "Difference of each policy to paragraphs, with its interval. The figures are in the table of policies.");
+  return svg;
+}
+
+function asTable(marks: Mark[], policies: string[]): HTMLElement {
+  const budgets = [...new Set(marks.map(({ budget }) => budget))].sort((a, b) => a - b);
+  const of = (policy: string, budget: number): string => marks.find((mark) => mark.policy === policy && mark.budget === budget)?.printed ?? "–";
+  return h("details", {}, h("summary", {}, "The figures of this picture"),
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Figures of the curves" }, h("table", { class: "data" },
+      h("caption", { class: "visually-hidden" }, "Share of questions covered, by policy and budget in tokens"),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Policy"), ...budgets.map((budget) => h("th", { scope: "col", class: "number" }, grouped(budget))))),
+      h("tbody", {}, ...policies.map((policy) => h("tr", {}, h("th", { scope: "row" }, policy), ...budgets.map((budget) => h("td", { class: "number" }, of(policy, budget)))))))));
+}
