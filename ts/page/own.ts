@@ -2,7 +2,7 @@
 import { engine } from "./client.ts";
 import { save } from "./check.ts";
 import { quoted, visible } from "./difference.ts";
-import type { Chunker, Cutting, Refused, Shown } from "./protocol.ts";
+import type { Chunker, Cutting, Shown } from "./protocol.ts";
 import { announce, copy, copyButton, grouped, h, type Mount, type Site } from "./site.ts";
 
 /** The largest text, in bytes of UTF-8, and the longest, in UTF-16 units, that is edited in a field and not merely held. */

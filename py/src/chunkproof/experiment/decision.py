@@ -138,9 +138,10 @@ def decide(
         more = f" The rule is also passed by {_listed(passing[1:])}." if others else ""
         sentence = f"{where}adopt {best.policy} in place of {baseline}. At {budget:,} tokens {figures}"
         return Decision(best.policy, passing, _capital(f"{sentence}, corrected for {family}.{more}"))
+    printed_level = calculator.printed([(calculator.double(level), 2)])[0]
     sentence = (
         f"{where}keep {baseline}. At {budget:,} tokens no other policy has an interval above 0 and Holm's p below "
-        f"{_decimal(level, calculator)}; the one with the largest difference: {figures}, corrected for {family}."
+        f"{printed_level}; the one with the largest difference: {figures}, corrected for {family}."
     )
     return Decision(None, (), _capital(sentence))
 

@@ -61,33 +61,35 @@ class Mapper:
     """Maps strings to the paragraphs of one paper: the first of equal ones, by the first step that finds one."""
 
     def __init__(self, paper: Paper) -> None:
-        texts = [paper.paragraph(index) for index in range(len(paper.paragraphs))]
-        self._steps: list[tuple[str, Callable[[str], str], dict[str, int]]] = [
-            (name, form, _first([form(text) for text in texts]))
-            for name, form in (("exact", str), ("stripped", strip), ("folded", fold))
-        ]
+        self._texts = [paper.paragraph(index) for index in range(len(paper.paragraphs))]
+        self._places: dict[str, dict[str, int]] = {}
         self._names = {
             fold(name)
             for name in (*(each.name for each in paper.sections), *(["Abstract"] if paper.has_abstract else []))
         } - {""}
-        self._folded = [fold(text) for text in texts]
 
     def find(self, string: str) -> tuple[str, int | None]:
         """The step that places a string of evidence, and the index of its paragraph, or None."""
-        if FLOAT in string:
+        if strip(string).startswith(FLOAT):
             return "float", None
-        for name, form, places in self._steps:
-            index = places.get(form(string))
+        for name, form in _FORMS.items():
+            index = self._by(name).get(form(string))
             if index is not None:
                 return name, index
         wanted = fold(string)
         if wanted in self._names:
             return "section_name", None
         if wanted:
-            for index, text in enumerate(self._folded):
+            for text, index in self._by("folded").items():  # distinct texts in the order of the paper
                 if wanted in text:
                     return "inside", index
         return "none", None
+
+    def _by(self, name: str) -> dict[str, int]:
+        """The first paragraph of each form; most papers need the first step's alone, so it is made when asked for."""
+        if name not in self._places:
+            self._places[name] = _first([_FORMS[name](text) for text in self._texts])
+        return self._places[name]
 
 
 def strip(text: str) -> str:
@@ -98,6 +100,10 @@ def strip(text: str) -> str:
 def fold(text: str) -> str:
     """Stripped, and each run of white space (spec 04) as one U+0020."""
     return _RUN.sub(" ", strip(text))
+
+
+_FORMS: dict[str, Callable[[str], str]] = {"exact": str, "stripped": strip, "folded": fold}
+"""The steps that look for an equal paragraph, in order."""
 
 
 def _first(texts: Sequence[str]) -> dict[str, int]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from chunkproof import datasets, numerics
+from chunkproof.caselines import read_json_lines
 from chunkproof.problems import DataMissing, Problem
 
 WHITE = "".join(
@@ -23,6 +24,8 @@ WHITE = "".join(
 JOINT = "\n\n"
 QASPER = {"train": "qasper-train", "validation": "qasper-dev"}
 """The splits of QASPER, by their names in the list of data sets."""
+DOCUMENTS, QUESTIONS = "documents.jsonl", "questions.jsonl"
+"""A user's own documents, and what is asked about them."""
 KINDS = ("extractive", "yes_no", "free_form", "unanswerable")
 
 
@@ -105,6 +108,7 @@ class Dataset:
     split: str
     papers: tuple[Paper, ...]
     sha256: str
+    """Of the file's bytes; of both files', documents first, for JSON Lines."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -130,25 +134,28 @@ def load(dataset: str, split: str = "validation") -> Dataset:
         return _from_file(path, dataset, split)
     place = Path(dataset)
     if place.is_dir():
-        for name in ("papers.json", "documents.jsonl"):
+        for name in ("papers.json", DOCUMENTS):
             if (place / name).is_file():
                 return _from_file(place / name, place.resolve().name, "")
-        raise Problem(f"{place} holds neither papers.json (in QASPER's form) nor documents.jsonl")
+        raise Problem(f"{place} holds neither papers.json (in QASPER's form) nor {DOCUMENTS}")
     if place.is_file():
         return _from_file(place, place.stem, "")
     raise Problem(f"there is no data set {dataset!r}: it is neither qasper nor a folder or file")
 
 
 def _from_file(path: Path, name: str, split: str) -> Dataset:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise Problem(f"{path} cannot be read: {error.strerror}") from error
-    sha256 = hashlib.sha256(data).hexdigest()
-    papers = _own(path, data) if path.suffix == ".jsonl" else _qasper(path, data)
+    own = path.suffix == ".jsonl"
+    total = hashlib.sha256()
+    for each in (path, path.with_name(QUESTIONS)) if own else (path,):
+        try:
+            data = each.read_bytes()
+        except OSError as error:
+            raise Problem(f"{each} cannot be read: {error.strerror}") from error
+        total.update(data)
+    papers = _own(path) if own else _qasper(path, data)
     if not papers:
         raise Problem(f"{path} holds no paper")
-    return Dataset(name, split, papers, sha256)
+    return Dataset(name, split, papers, total.hexdigest())
 
 
 def select(papers: Sequence[Paper], count: int, seed: int) -> tuple[Paper, ...]:
@@ -185,50 +192,88 @@ def _joined(texts: Sequence[tuple[str, int | None]]) -> tuple[str, tuple[Paragra
 
 def _qasper(path: Path, data: bytes) -> tuple[Paper, ...]:
     try:
-        table = json.loads(data.decode("utf-8"))
+        table = json.loads(data.decode("utf-8"), object_pairs_hook=_once)
     except UnicodeDecodeError as error:
-        raise Problem(f"{path} is not UTF-8: byte {error.start:,}") from error
-    except ValueError as error:
+        raise Problem(f"{path} is not UTF-8: byte {error.start:,}; save it as UTF-8") from error
+    except _Twice as error:
+        raise Problem(
+            f"{path} has the key {error.args[0]!r} twice in one object: give each paper an id of its own"
+        ) from error
+    except (ValueError, RecursionError) as error:
         raise Problem(f"{path} is damaged or cut off: {error}; get the file again") from error
     if not isinstance(table, dict):
         raise Problem(f"{path} is not in QASPER's form: papers by id, in one object")
     return tuple(_paper(path, name, item) for name, item in table.items())
 
 
+class _Twice(Exception):
+    """A key that stands twice in one object, of which JSON readers keep the last and say nothing."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        seen: set[str] = set()
+        raise _Twice(next(key for key, _ in pairs if key in seen or seen.add(key)))  # type: ignore[func-returns-value]
+    return table
+
+
 def _paper(path: Path, name: str, item: Any) -> Paper:
     where = f"{path}, paper {name}"
-    abstract, sections = _of(item, "abstract", str, where, ""), _of(item, "full_text", list, where)
-    texts: list[tuple[str, int | None]] = [(abstract, None)]
-    names = []
-    empty = 0
-    for number, section in enumerate(sections):
-        there = f"{where}, section {number + 1}"
-        paragraphs = _of(section, "paragraphs", list, there)
+    sections = [
+        (_of(section, "section_name", str, there, ""), _of(section, "paragraphs", list, there))
+        for there, section in _numbered(where, _of(item, "full_text", list, where))
+    ]
+    questions = [_question(asked, where) for asked in _of(item, "qas", list, where)]
+    return _built(where, name, item, sections, questions)
+
+
+def _numbered(where: str, sections: Sequence[Any]) -> list[tuple[str, Any]]:
+    return [(f"{where}, section {number}", section) for number, section in enumerate(sections, 1)]
+
+
+def _built(
+    where: str, name: str, item: Any, sections: Sequence[tuple[str, list[Any]]], questions: Sequence[Question]
+) -> Paper:
+    """A paper of its parts. An abstract that isn't there is no paragraph; one of white space is left out as any other."""
+    abstract = _of(item, "abstract", str, where, "")
+    texts: list[tuple[str, int | None]] = [(abstract, None)] if abstract else []
+    for number, (_, paragraphs) in enumerate(sections):
         if not all(isinstance(text, str) for text in paragraphs):
-            raise Problem(f"{there}: a paragraph is no text")
-        names.append(_of(section, "section_name", str, there, ""))
-        empty += not any(not is_white(text) for text in paragraphs)
+            raise Problem(f"{where}, section {number + 1}: a paragraph is no text")
         texts += [(text, number) for text in paragraphs]
     kept = [(text, section) for text, section in texts if not is_white(text)]
     if not kept:
-        raise Problem(f"{where} has no text at all: leave the paper out, or give its abstract or full_text")
-    text, placed = _joined(kept)
-    questions = tuple(_question(asked, where) for asked in _of(item, "qas", list, where))
+        raise Problem(f"{where} has no text at all: leave it out, or give its abstract or a section with a paragraph")
     seen = [question.id for question in questions]
     if twice := next((each for each in seen if seen.count(each) > 1), None):
         raise Problem(f"{where}: the question id {twice!r} is there twice")
-    title = _of(item, "title", str, where, "")
-    return Paper(
-        name,
-        title,
-        text,
-        placed,
-        tuple(map(Section, names)),
-        questions,
-        len(texts) - len(kept),
-        empty,
-        not is_white(abstract),
+    text, placed = _joined(kept)
+    filled = {section for _, section in kept}
+    paper = Paper(
+        id=name,
+        title=_of(item, "title", str, where, ""),
+        text=text,
+        paragraphs=placed,
+        sections=tuple(Section(heading) for heading, _ in sections),
+        questions=tuple(questions),
+        left_out=len(texts) - len(kept),
+        empty_sections=sum(number not in filled for number in range(len(sections))),
+        has_abstract=not is_white(abstract),
     )
+    _refuse_halves(paper, where)
+    return paper
+
+
+def _refuse_halves(paper: Paper, where: str) -> None:
+    """JSON can write half of a surrogate pair, which is no character, so no text has it."""
+    asked = [text for q in paper.questions for text in (q.id, q.text, *(s for a in q.annotators for s in a.strings))]
+    try:
+        "".join([paper.id, paper.title, paper.text, *(each.name for each in paper.sections), *asked]).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise Problem(
+            f"{where} has half of a surrogate pair, as \\ud83d, which is no character: mend the text"
+        ) from error
 
 
 def _question(asked: Any, where: str) -> Question:
@@ -237,12 +282,16 @@ def _question(asked: Any, where: str) -> Question:
     answers = []
     for number, given in enumerate(_of(asked, "answers", list, there)):
         answer = _of(given, "answer", dict, there)
-        strings = _of(answer, "evidence", list, there)
-        if not all(isinstance(each, str) for each in strings):
-            raise Problem(f"{there}: evidence is a list of texts")
         label = _of(given, "annotation_id", str, there, str(number + 1))
-        answers.append(Annotator(label, _kind(answer), tuple(strings)))
+        answers.append(Annotator(label, _kind(answer), _strings(answer, there)))
     return Question(name, _of(asked, "question", str, there), tuple(answers))
+
+
+def _strings(answer: Any, where: str) -> tuple[str, ...]:
+    strings = _of(answer, "evidence", list, where)
+    if not all(isinstance(each, str) for each in strings):
+        raise Problem(f"{where}: evidence is a list of texts")
+    return tuple(strings)
 
 
 def _kind(answer: Mapping[str, Any]) -> str:
@@ -272,44 +321,41 @@ def _of(item: Any, key: str, kind: type[Any], where: str, default: Any = _NEEDED
 # A user's own documents
 
 
-def _own(path: Path, data: bytes) -> tuple[Paper, ...]:
-    """documents.jsonl: `{"id", "title", "abstract", "sections": [{"name", "paragraphs"}]}` a line; questions.jsonl beside it:
+def _own(path: Path) -> tuple[Paper, ...]:
+    """DOCUMENTS: `{"id", "title", "abstract", "sections": [{"name", "paragraphs"}]}` a line; QUESTIONS beside it:
     `{"id", "document", "question", "answers": [{"kind", "evidence"}]}`.
     """
-    from chunkproof.caselines import read_json_lines
-
-    documents = {}
+    documents: dict[str, tuple[str, Any]] = {}
     for number, line in read_json_lines(path):
-        name = _of(line, "id", str, f"{path}, line {number}")
+        where = f"{path}, line {number}"
+        name = _of(line, "id", str, where)
         if name in documents:
-            raise Problem(f"{path}, line {number}: the document {name!r} is there twice")
-        sections = _of(line, "sections", list, f"{path}, line {number}")
-        full = [
-            {"section_name": s.get("name"), "paragraphs": s.get("paragraphs")} if isinstance(s, dict) else s
-            for s in sections
-        ]
-        documents[name] = {**line, "full_text": full, "qas": []}
-    asked = path.with_name("questions.jsonl")
+            raise Problem(f"{where}: the document {name!r} is there twice")
+        documents[name] = where, line
+    questions: dict[str, list[Question]] = {name: [] for name in documents}
+    asked = path.with_name(QUESTIONS)
     for number, line in read_json_lines(asked):
-        there = f"{asked}, line {number}"
-        name = _of(line, "document", str, there)
+        where = f"{asked}, line {number}"
+        name = _of(line, "document", str, where)
         if name not in documents:
-            raise Problem(f"{there}: there is no document {name!r} in {path.name}")
-        answers = []
-        for answer in _of(line, "answers", list, there):
-            kind = _of(answer, "kind", str, there, "free_form")
-            if kind not in KINDS:
-                raise Problem(f"{there}: the kind {kind!r} is none of {', '.join(KINDS)}")
-            answers.append({"answer": {"evidence": _of(answer, "evidence", list, there), **_KEYS[kind]}})
-        documents[name]["qas"].append(
-            {"question_id": line.get("id"), "question": line.get("question"), "answers": answers}
-        )
-    return tuple(_paper(path, name, item) for name, item in documents.items())
+            raise Problem(f"{where}: there is no document {name!r} in {path.name}")
+        questions[name].append(_own_question(line, where))
+    return tuple(_document(where, name, line, questions[name]) for name, (where, line) in documents.items())
 
 
-_KEYS: dict[str, dict[str, Any]] = {
-    "unanswerable": {"unanswerable": True},
-    "extractive": {"extractive_spans": ["–"]},
-    "yes_no": {"yes_no": True},
-    "free_form": {},
-}
+def _document(where: str, name: str, line: Any, questions: Sequence[Question]) -> Paper:
+    sections = [
+        (_of(section, "name", str, there, ""), _of(section, "paragraphs", list, there))
+        for there, section in _numbered(where, _of(line, "sections", list, where))
+    ]
+    return _built(where, name, line, sections, questions)
+
+
+def _own_question(line: Any, where: str) -> Question:
+    answers = []
+    for number, answer in enumerate(_of(line, "answers", list, where), 1):
+        kind = _of(answer, "kind", str, where, "free_form")
+        if kind not in KINDS:
+            raise Problem(f"{where}: the kind {kind!r} is none of {', '.join(KINDS)}")
+        answers.append(Annotator(str(number), kind, _strings(answer, where)))
+    return Question(_of(line, "id", str, where), _of(line, "question", str, where), tuple(answers))

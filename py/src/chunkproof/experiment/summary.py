@@ -105,7 +105,10 @@ def make(subject: Subject, calculator: Calculator) -> Summary:
         made["slices"] = _slices(subject, units[key], calculator)
         made["top_k"] = topk.make(subject.ran, units[key], deciding["budget"], calculator)
     elif scored:
-        made["decision"] = {"adopt": None, "sentence": f"Nothing is decided: {key[1]:,} tokens are not among the budgets."}
+        made["decision"] = {
+            "adopt": None,
+            "sentence": f"Nothing is decided: {key[1]:,} tokens are not among the budgets.",
+        }
     if subject.curves is not None:
         made["curves"] = _curves(subject.curves, calculator)
     made["cost"] = _cost(subject, calculator)
@@ -164,7 +167,7 @@ def _rows(
         for measure in MEASURES:
             prefix = "" if measure == deciding["measure"] else f"{measure}_"
             row |= _compared(prefix, compared.get((measure, budget), {}).get(policy_name), calculator)
-            row[f"{measure}_interval"] = intervals.get((measure, budget), {}).get(policy_name)
+            row[f"{measure}_rate_interval"] = intervals.get((measure, budget), {}).get(policy_name)
         rows.append(_finished(row, calculator))
     return rows, compared, units
 
@@ -197,12 +200,13 @@ def _count(
     return {"questions": asked, "covered": covered, "totals": totals, "names": names}
 
 
-def _intervals(
-    units: Mapping[str, Units], deciding: Mapping[str, Any], calculator: Calculator
-) -> dict[str, list[str]]:
+def _intervals(units: Mapping[str, Units], deciding: Mapping[str, Any], calculator: Calculator) -> dict[str, list[str]]:
     """The 95 % interval of each policy's own rate: its difference from a policy that never covers anything."""
     asked = [
-        (f"the rate of {name}", decision.request(each, [(0, n) for _, n in each], deciding["resamples"], deciding["seed"]))
+        (
+            f"the rate of {name}",
+            decision.request(each, [(0, n) for _, n in each], deciding["resamples"], deciding["seed"]),
+        )
         for name, each in units.items()
     ]
     return {name: ok["interval"] for name, ok in zip(units, calculator.ask(asked), strict=True)}
@@ -365,14 +369,14 @@ def _curves(ran: Ran, calculator: Calculator) -> list[dict[str, Any]]:
                 point = points.setdefault((name, budget), {"policy": name, "budget": budget, "questions": asked})
                 point.setdefault("covered", {})[measure] = covered
                 point[measure] = calculator.ratios([Fraction(covered, asked)])[0]
-                point[f"{measure}_interval"] = intervals[name]
+                point[f"{measure}_rate_interval"] = intervals[name]
     return [_finished(point, calculator) for point in points.values()]
 
 
 def _cost(subject: Subject, calculator: Calculator) -> dict[str, Any]:
     """Tokens needed for a recall, from the curves where they were run, else from the rows."""
     ran = subject.curves if subject.curves is not None else subject.ran
-    points = {}
+    points: dict[str, list[cost.Point]] = {}
     for policy in ran.protocol.policies:
         points[policy.name] = []
         for budget in sorted(ran.protocol.budgets):

@@ -21,11 +21,17 @@ def make(ran: Ran, at_budget: Mapping[str, Units], budget: int, calculator: Calc
 
     The reference `first` has no chunks to rank, so it is on neither side of this comparison.
     """
-    rows, said, differs = [], [], []
+    rows: list[dict[str, Any]] = []
+    said, differs = [], []
     for k in ran.protocol.top_k:
         counts = {}
         for policy in ran.protocol.policies:
-            each = [one.top[policy.name, k] for paper in ran.papers for one in paper.questions if (policy.name, k) in one.top]
+            each = [
+                one.top[policy.name, k]
+                for paper in ran.papers
+                for one in paper.questions
+                if (policy.name, k) in one.top
+            ]
             if each:
                 counts[policy.name] = (sum(one.any for one in each), sum(one.tokens for one in each), len(each))
         if not counts:
