@@ -90,11 +90,11 @@ def _difference(result: FixtureResult, cause: Difference, witness: Witness, give
     agreeing = golden.agrees_with(result, cause.stage, cause.case)
     if agreeing is not None:
         lines.append(_line("golden", f"as {' and '.join(agreeing)}" if agreeing else "as none of them"))
-    settings = _settings(cause.outcome.request)
+    words = settings(cause.outcome.request)
     if cause.outcome.why:
         lines.append(_line("why", cause.outcome.why))
-    elif settings:
-        lines.append(_line("asked", settings))
+    elif words:
+        lines.append(_line("asked", words))
     lines += [_line(label, text) for label, text in context(cause, witness)]
     if witness.agree_alone(cause):
         lines.append(_line("state", "asked alone they agree: an engine keeps something from one request to the next"))
@@ -144,7 +144,7 @@ def _values(values: dict[str, Json]) -> list[str]:
     return lines
 
 
-def _settings(request: dict[str, Json] | None) -> str:
+def settings(request: dict[str, Json] | None) -> str:
     """What a corpus case asks, for it has no why of its own."""
     part = (request or {}).get("chunker") or (request or {}).get("method")
     if not isinstance(part, dict):

@@ -28,7 +28,8 @@ from chunkproof.golden import Lines
 from chunkproof.parity import FixtureResult
 from chunkproof.pipeline import DECIMALS, METRICS, Outcome
 from chunkproof.replies import Json, digest
-from chunkproof.stages import STAGES
+from chunkproof.stages import STAGES, chapter
+from chunkproof.verdict import settings
 
 _PARTS = ("similarities", "threshold")
 
@@ -46,7 +47,8 @@ def collect(result: FixtureResult) -> tuple[dict[str, Any], Lines]:
     for asked in _asked(result):
         wanted = expected(result.fixture, values, asked)
         if wanted is not None:
-            items.append({"stage": asked.stage, "case": asked.case, "request": short.of(asked), "digest": wanted})
+            item = {"stage": asked.stage, "case": asked.case, "request": short.of(asked), "digest": wanted}
+            items.append(item | _told(asked))
     items += _table_items(result, values)
     there = {str(item["stage"]) for item in items}
     check = {
@@ -55,8 +57,16 @@ def collect(result: FixtureResult) -> tuple[dict[str, Any], Lines]:
         "stages": [stage for stage in STAGES if stage in there],
         "items": items,
         "vectors": short.vectors.table,
+        "repeat": ["chunkproof", "parity", "--fixture", result.fixture.asked or result.fixture.name],
     }
     return check, values
+
+
+def _told(asked: Outcome) -> dict[str, str]:
+    """What a report of a difference says of an item beside the difference: the spec's place, and why or what it asks."""
+    told = {"spec": chapter(asked.stage, asked.request)}
+    words = settings(asked.request)
+    return told | ({"why": asked.why} if asked.why else {"asked": words} if words else {})
 
 
 def _asked(result: FixtureResult) -> list[Outcome]:
@@ -107,6 +117,8 @@ def _pieces(lengths: Sequence[int], tokens: Sequence[int]) -> list[dict[str, int
 
 def _table_items(result: FixtureResult, values: Lines) -> list[dict[str, Any]]:
     """The printing of each row: from the doubles that the engines agreed on to the figures in the golden files."""
+    if result.fixture.kind != "corpus":
+        return []  # cases have no table, and their metrics need not have its columns
     means = {
         item.case: [item.value["ok"]["mean"][metric] for metric in METRICS]
         for item in result.runs[0].outcomes
@@ -116,13 +128,15 @@ def _table_items(result: FixtureResult, values: Lines) -> list[dict[str, Any]]:
     for case, value in values.get("table", {}).items():
         row = value["ok"]
         if "method" in row:
-            digits, decimals, texts = means.get(case), DECIMALS, [row[metric] for metric in METRICS]
+            digits, decimals, columns = means.get(case), DECIMALS, list(METRICS)
         else:
-            digits, decimals, texts = _mean_tokens(result, case), 1, [row["mean_tokens"]]
+            digits, decimals, columns = _mean_tokens(result, case), 1, ["mean_tokens"]
+        texts = [row[column] for column in columns]
         if digits is not None:
             request = {"op": "numbers", "kind": "print", "values": digits, "decimals": decimals}
             wanted = digest({"ok": {"texts": texts}})
-            items.append({"stage": "table", "case": case, "request": request, "digest": wanted})
+            item = {"stage": "table", "case": case, "request": request, "digest": wanted, "columns": columns}
+            items.append(item | {"spec": chapter("table", request)})
     return items
 
 
