@@ -1,6 +1,6 @@
 /** The figure of part 5: recall over budget, a line a policy, and the interval of each policy's difference to the baseline. */
 import * as Plot from "@observablehq/plot";
-import { inWords, type Budget, type Measure, type Row } from "./budget.ts";
+import { inWords, type Budget, type Measure } from "./budget.ts";
 import { grouped, h, onWidth } from "./site.ts";
 
 /** How each policy is drawn: the hue says the family, the dashes the size; no two policies share both. */
@@ -31,7 +31,7 @@ interface Mark {
 }
 
 /** The curves with their legend, whose buttons bring one policy forward, and the same figures as a table. */
-export function curves(budget: Budget, measure: Measure): HTMLElement {
+export function curves(budget: Budget, measure: Measure, tokens: number): HTMLElement {
   const marks = points(budget, measure);
   const policies = [...new Set(marks.map(({ policy }) => policy))];
   const plot = h("div", { class: "budget-plot" });
@@ -50,16 +50,14 @@ export function curves(budget: Budget, measure: Measure): HTMLElement {
   }));
   const sentence = "Further up is better: each line is the share of questions whose evidence is in the context, for more and more tokens. "
     + "Press a name to bring its line forward.";
-  return h("div", {}, h("p", { class: "sentence" }, sentence), h("figure", { class: "card" }, plot, key), differences(budget.rows), asTable(marks, policies));
+  return h("div", {}, h("p", { class: "sentence" }, sentence), h("figure", { class: "card" }, plot, key), asTable(marks, policies), differences(budget, measure, tokens));
 }
 
 function points({ curves: given, rows }: Budget, measure: Measure): Mark[] {
-  const made = (policy: string, budget: number, printed: string, low?: string, high?: string): Mark =>
-    ({ policy, budget, value: Number(printed), printed, low: low === undefined ? undefined : Number(low), high: high === undefined ? undefined : Number(high) });
-  if (given?.length) {
-    return given.flatMap(({ policy, points }) => points.map((point) => made(policy, point.budget, point[measure], ...(measure === "any" ? [point.low, point.high] : []))));
-  }
-  return rows.map((row) => made(row.policy, row.budget, row[measure]));
+  return (given?.length ? given : rows).map((row) => {
+    const interval = row[`${measure}_rate_interval`] as [number, number] | null | undefined;
+    return { policy: row.policy, budget: row.budget, value: row[measure] as number, printed: String(row.printed[measure]), low: interval?.[0], high: interval?.[1] };
+  });
 }
 
 function lines(marks: Mark[], width: number, forward: string | undefined, measure: Measure): Element {
@@ -104,36 +102,47 @@ function swatch(stroke: string, dash: string): Element {
   return svg;
 }
 
-/** The intervals of the differences to the baseline, where the data has them. */
-function differences(rows: Row[]): HTMLElement | string {
-  const known = rows.filter((row) => row.interval && row.difference);
+/** The intervals of the differences to the baseline at one budget. */
+function differences({ rows, protocol }: Budget, measure: Measure, tokens: number): HTMLElement | string {
+  const [difference, interval] = measure === "any" ? ["difference", "interval"] : ["strict_difference", "strict_interval"];
+  const known = rows.filter((row) => row.budget === tokens && row[difference] !== null && row[interval]).map((row): Gap => {
+    const [low, high] = row[interval] as [number, number];
+    return { policy: row.policy, difference: row[difference] as number, low, high, title: `${String(row.printed[difference])} (${(row.printed[interval] as [string, string]).join(" … ")})` };
+  });
   if (known.length === 0) return "";
   const plot = h("div", { class: "budget-plot" });
-  const policies = [...new Set(known.map(({ policy }) => policy))];
-  onWidth(plot, (width) => plot.replaceChildren(forest(known, policies, width)));
+  onWidth(plot, (width) => plot.replaceChildren(forest(known, protocol.baseline, width)));
   return h("div", {},
-    h("p", { class: "sentence budget-gap" }, "Each policy’s difference to paragraphs: the dot is the difference, the bar its 95 % interval over papers drawn again. A bar that crosses the line at 0 means that these papers do not decide."),
+    h("h3", {}, `Ahead of ${protocol.baseline}, or behind`),
+    h("p", { class: "sentence" }, `Each policy’s difference to ${protocol.baseline} at ${grouped(tokens)} tokens: the dot is the difference, the bar its 95 % interval over papers drawn again. A bar that crosses the line at 0 means that these papers do not decide.`),
     h("figure", { class: "card" }, plot));
 }
 
-function forest(rows: Row[], policies: string[], width: number): Element {
-  const marks = rows.map((row) => ({ policy: row.policy, budget: row.budget, difference: Number(row.difference), low: Number(row.interval!.low), high: Number(row.interval!.high), printed: `${row.difference} (${row.interval!.low} … ${row.interval!.high})` }));
-  const faceted = new Set(marks.map(({ budget }) => budget)).size > 1;
-  const stroke = (mark: { policy: string }): string => style(mark.policy).stroke;
+interface Gap {
+  policy: string;
+  difference: number;
+  low: number;
+  high: number;
+  title: string;
+}
+
+function forest(gaps: Gap[], baseline: string, width: number): Element {
+  const narrow = width < 520;
+  const stroke = ({ policy }: Gap): string => style(policy).stroke;
   const svg = Plot.plot({
-    width, height: policies.length * 26 * (faceted && width < 760 ? 1 : 1) + 70, marginLeft: width < 520 ? 112 : 130, marginBottom: 40,
+    width, height: gaps.length * 28 + 60, marginLeft: 136, marginRight: 16, marginBottom: 42,
     style: { fontSize: "13px", background: "transparent", fontFamily: "inherit" },
-    x: { label: "difference to paragraphs", ticks: width < 520 ? 3 : 5, grid: true, tickFormat: (each: number) => `${each > 0 ? "+" : each < 0 ? "−" : ""}${Math.abs(each)}` },
-    y: { domain: policies, label: null, tickSize: 0 },
-    ...(faceted ? { fx: { label: null, tickFormat: (each: number) => `${grouped(each)} tokens` } } : {}),
+    x: { label: `difference to ${baseline}`, ticks: narrow ? 3 : 7, grid: true, nice: true, tickFormat: (each: number) => `${each > 0 ? "+" : each < 0 ? "−" : ""}${Math.abs(each)}` },
+    y: { domain: gaps.map(({ policy }) => policy), label: null, tickSize: 0 },
     marks: [
-      Plot.ruleX([0], { strokeOpacity: 0.6 }),
-      Plot.ruleY(marks, { x1: "low", x2: "high", y: "policy", ...(faceted ? { fx: "budget" } : {}), stroke, strokeWidth: 2.5 }),
-      Plot.dot(marks, { x: "difference", y: "policy", ...(faceted ? { fx: "budget" } : {}), fill: stroke, r: 4.5, title: "printed" }),
+      Plot.ruleX([0], { strokeWidth: 1.5 }),
+      Plot.ruleY(gaps, { x1: "low", x2: "high", y: "policy", stroke, strokeWidth: 3 }),
+      Plot.dot(gaps, { x: "difference", y: "policy", fill: stroke, stroke: "var(--card)", r: 5.5 }),
+      Plot.tip(gaps, Plot.pointerY({ x: "difference", y: "policy", title: ({ policy, title }: Gap) => `${policy}\n${title}`, fill: "var(--card)" })),
     ],
   });
   svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", "Difference of each policy to paragraphs, with its interval. The figures are in the table of policies.");
+  svg.setAttribute("aria-label", `Difference of each policy to ${baseline} with its interval: ${gaps.map(({ policy, title }) => `${policy} ${title}`).join("; ")}.`);
   return svg;
 }
 

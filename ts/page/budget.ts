@@ -6,45 +6,44 @@ import { announce, grouped, h, type Mount } from "./site.ts";
 /** Which questions count: the evidence of some annotator is whole in the context, or that of all annotators. */
 export type Measure = "any" | "strict";
 
-interface Interval {
-  low: string;
-  high: string;
-}
+/** Figures as the engines printed them, by column; intervals are two of them. */
+type Printed = Record<string, string | [low: string, high: string] | null>;
 
-/** A policy at a budget: figures as the engines printed them, counts as whole numbers. */
+/** A policy at a budget: figures as doubles, and as they are printed. */
 export interface Row {
   policy: string;
   budget: number;
-  any: string;
-  strict: string;
-  difference?: string | null;
-  /** Of the difference to the baseline. */
-  interval?: Interval | null;
+  printed: Printed;
+  verdict?: string | null;
   [column: string]: unknown;
 }
 
+/** Questions of one kind, by policy: how many are covered at the budget of the decision. */
 interface Slice {
-  slice: string;
-  value: string;
+  cut: string;
+  name: string;
+  papers: number;
   questions: number;
-  rows: { policy: string; any: string; strict: string }[];
-  said?: string | null;
-}
-
-export interface Point extends Partial<Interval> {
-  budget: number;
-  any: string;
-  strict: string;
+  printed: Record<string, string>;
+  winners: string[];
+  /** What it says, where another policy is ahead than over all questions. */
+  paragraph?: string | null;
 }
 
 /** What `chunkproof budget run --json` prints, as far as it is shown. */
 export interface Budget {
+  dataset: { name: string; split: string };
+  protocol: { name: string; digest: string; baseline: string };
+  final: boolean;
   papers: number;
-  questions: number;
+  scored: number;
+  digest: string;
   rows: Row[];
+  index: Record<string, { chunks: number; tokens: number; postings: number }>;
+  decision?: { measure?: string; budget?: number; sentence: string } | null;
   slices?: Slice[];
-  curves?: { policy: string; points: Point[] }[];
-  decision?: { sentence?: string; budget?: number; baseline?: string } | null;
+  top_k?: { sentences: string[] } | null;
+  curves?: Row[];
 }
 
 const MEASURES: [Measure, string][] = [
@@ -52,21 +51,19 @@ const MEASURES: [Measure, string][] = [
   ["strict", "all the evidence that any annotator marked"],
 ];
 
-/** The columns of the table, where the data has them: heading, and what it means. */
-const COLUMNS: [key: string, heading: string, about: string][] = [
-  ["any", "any", "share of questions with the whole evidence of an annotator in the context"],
-  ["strict", "strict", "share of questions with the evidence of all annotators in the context"],
-  ["any_share", "share, any", "mean share of an annotator’s evidence paragraphs in the context, of the annotator who fares best"],
-  ["strict_share", "share, strict", "mean share of all annotators’ evidence paragraphs in the context"],
-  ["precision", "precision", "share of the context’s tokens that are evidence"],
-  ["difference", "difference", "to the baseline, of all questions"],
-  ["interval", "95 % interval", "of the difference, over papers drawn again"],
-  ["p", "p, Holm", "chance of such a difference if there were none, corrected for the number of policies"],
-  ["holm", "p, Holm", "chance of such a difference if there were none, corrected for the number of policies"],
-  ["verdict", "verdict", "by the rule that was fixed before the run"],
-  ["chunks", "chunks", "used for a question, on average"],
-  ["tokens", "tokens", "used for a question, on average"],
-  ["full", "full", "how often a chunk did not fit whole"],
+/** The columns of the table: where the figure is printed, by measure, its heading, and what it means. */
+const COLUMNS: [keys: Record<Measure, string>, heading: string, about: string][] = [
+  [{ any: "any", strict: "strict" }, "found", "share of questions with that evidence in the context"],
+  [{ any: "any_rate_interval", strict: "strict_rate_interval" }, "95 % interval", "of that share, over papers drawn again"],
+  [{ any: "difference", strict: "strict_difference" }, "difference", "of that share to the baseline’s"],
+  [{ any: "interval", strict: "strict_interval" }, "95 % interval of it", "of the difference, over papers drawn again; one that holds 0 decides nothing"],
+  [{ any: "holm", strict: "strict_holm" }, "Holm’s p", "how often chance alone would give such a difference, corrected for the number of policies"],
+  [{ any: "any_share", strict: "strict_share" }, "paragraphs", "share of the evidence paragraphs in the context, on average"],
+  [{ any: "any_tokens", strict: "strict_tokens" }, "evidence", "share of the evidence tokens in the context, on average"],
+  [{ any: "precision", strict: "precision" }, "precision", "share of the context’s tokens that are evidence, on average"],
+  [{ any: "chunks", strict: "chunks" }, "chunks", "in the context, on average"],
+  [{ any: "tokens", strict: "tokens" }, "tokens", "in the context, headings included, on average"],
+  [{ any: "full", strict: "full" }, "full", "share of questions for which a chunk did not fit whole"],
 ];
 
 /** A policy's name in words. */
@@ -96,23 +93,25 @@ class View {
   readonly #budget: Budget;
   readonly #figure = h("div");
   readonly #table = h("div");
-  readonly #slices = h("div");
   #measure: Measure = "any";
+  readonly #decided: number;
   #tokens: number;
 
   constructor(root: HTMLElement, budget: Budget, pictures: Picture[]) {
     this.#budget = budget;
     const budgets = this.#budgets();
-    const decided = budget.decision?.budget ?? 1000;
-    this.#tokens = budgets.includes(decided) ? decided : budgets[0]!;
+    this.#decided = budget.decision?.budget ?? 1000;
+    this.#tokens = budgets.includes(this.#decided) ? this.#decided : budgets[0]!;
     root.append(
       this.#verdict(),
       this.#controls(budgets),
       h("h3", {}, "Evidence found, by budget"), this.#figure,
       h("h3", {}, "Every policy at this budget"), this.#table,
     );
-    if (budget.slices?.length) root.append(h("h3", {}, "Kinds of question"), this.#slices);
+    if (budget.slices?.length) root.append(h("h3", {}, "Kinds of question"), sliced(budget.slices, this.#decided));
+    if (budget.top_k?.sentences.length) root.append(h("h3", {}, "What the same number of chunks would have said"), topK(budget.top_k.sentences));
     if (pictures.length) root.append(h("h3", {}, "One question, looked at closely"), picture(pictures));
+    root.append(this.#source());
     this.#draw();
   }
 
@@ -147,42 +146,61 @@ class View {
   }
 
   #draw(): void {
-    this.#figure.replaceChildren(curves(this.#budget, this.#measure));
+    this.#figure.replaceChildren(curves(this.#budget, this.#measure, this.#tokens));
     this.#table.replaceChildren(this.#rows());
-    if (this.#budget.slices?.length) this.#slices.replaceChildren(this.#sliced(this.#budget.slices));
   }
 
   #rows(): HTMLElement {
+    const { papers, scored, protocol, index } = this.#budget;
     const rows = this.#budget.rows.filter(({ budget }) => budget === this.#tokens);
-    const present = COLUMNS.filter(([key]) => rows.some((row) => row[key] !== null && row[key] !== undefined));
-    const best = most(rows, this.#measure);
-    const cells = (row: Row): HTMLElement[] => present.map(([key]) =>
-      h("td", { class: `number${key === this.#measure ? " counted" : ""}` }, shown(row[key]), key === this.#measure && best.has(row.policy) ? mark() : null));
-    return region(`Every policy at ${grouped(this.#tokens)} tokens`, h("table", { class: "data" },
-      h("caption", {}, `${grouped(this.#budget.questions)} questions about ${grouped(this.#budget.papers)} papers, ${grouped(this.#tokens)} tokens each. ▲ marks the best.`),
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Policy"), ...present.map(([, heading, about]) => h("th", { scope: "col", class: "number", title: about }, heading)))),
-      h("tbody", {}, ...rows.map((row) => h("tr", {}, h("th", { scope: "row", title: inWords(row.policy) }, row.policy), ...cells(row))))),
-    legend(present));
+    const columns = COLUMNS.map(([keys, heading, about]) => [keys[this.#measure], heading, about] as const).filter(([key]) => rows.some(({ printed }) => printed[key]));
+    const best = Math.max(...rows.map((row) => row[this.#measure] as number));
+    const line = (row: Row): HTMLElement => h("tr", { class: row.policy === protocol.baseline ? "budget-baseline" : null },
+      h("th", { scope: "row", title: inWords(row.policy) }, row.policy),
+      ...columns.map(([key], i) => number(shown(row.printed[key]), i === 0 && row[this.#measure] === best)),
+      number(index[row.policy]?.chunks ? grouped(index[row.policy]!.chunks) : "–"),
+      h("td", {}, row.verdict ?? "–"));
+    const about: [string, string][] = [...columns.map(([, heading, about]): [string, string] => [heading, about]),
+      ["index", "chunks in the index of all papers"], ["verdict", "by the rule that was fixed before the run, at its one budget"]];
+    return h("div", {},
+      region(`Every policy at ${grouped(this.#tokens)} tokens`, h("table", { class: "data" },
+        h("caption", {}, `${grouped(scored)} questions about ${grouped(papers)} papers, ${grouped(this.#tokens)} tokens for each. ▲ marks the largest share; ${protocol.baseline} is the baseline.`),
+        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "policy"), ...about.map(([heading, about]) => h("th", { scope: "col", class: heading === "verdict" ? null : "number", title: about }, heading)))),
+        h("tbody", {}, ...rows.map(line)))),
+      h("details", {}, h("summary", {}, "What the columns and policies are"),
+        h("dl", { class: "budget-terms" }, ...[...about, ...rows.map(({ policy }): [string, string] => [policy, inWords(policy)])].flatMap(([name, about]) => [h("dt", {}, name), h("dd", {}, about)]))));
   }
 
-  #sliced(slices: Slice[]): HTMLElement {
-    const policies = slices[0]!.rows.map(({ policy }) => policy);
-    const body: HTMLElement[] = [];
-    for (const [i, { slice, value, questions, rows }] of slices.entries()) {
-      if (slices[i - 1]?.slice !== slice) body.push(h("tr", { class: "budget-cut" }, h("th", { scope: "rowgroup", colspan: policies.length + 2 }, CUTS[slice] ?? slice)));
-      const best = most(rows, this.#measure);
-      body.push(h("tr", {}, h("th", { scope: "row" }, value.replaceAll("_", " ")), h("td", { class: "number" }, grouped(questions)),
-        ...policies.map((policy) => h("td", { class: `number${best.has(policy) ? " counted" : ""}` }, rows.find((row) => row.policy === policy)?.[this.#measure] ?? "–", best.has(policy) ? mark() : null))));
-    }
-    const said = slices.map(({ said }) => said).filter((each) => typeof each === "string");
-    return h("div", {},
-      h("p", { class: "sentence" }, "The same figure among questions of one kind, where another policy may be ahead. ▲ marks the best of a row; a row of few questions says little."),
-      region("Kinds of question", h("table", { class: "data" },
-        h("caption", { class: "visually-hidden" }, "Share of questions covered, by kind of question and policy"),
-        h("thead", {}, h("tr", {}, ...["Kind", "Questions", ...policies].map((name, i) => h("th", { scope: "col", class: i ? "number" : null }, name)))),
-        h("tbody", {}, ...body))),
-      ...said.map((each) => h("p", { class: "sentence" }, each)));
+  /** What the figures rest on. */
+  #source(): HTMLElement {
+    const { dataset, protocol, final, digest } = this.#budget;
+    return h("p", { class: "sentence budget-source" },
+      `${final ? "The final run" : "A run for development"} on ${dataset.name}${dataset.split ? ` (${dataset.split})` : ""} under protocol ${protocol.name}, `, h("code", { class: "digest" }, protocol.digest), ". Digest of the result: ", h("code", { class: "digest" }, digest));
   }
+}
+
+/** The slices as a table, a row each, and what those say in which another policy is ahead. */
+function sliced(slices: Slice[], budget: number): HTMLElement {
+  const policies = Object.keys(slices[0]!.printed);
+  const bodies = [...new Set(slices.map(({ cut }) => cut))].map((cut) => h("tbody", {},
+    h("tr", { class: "budget-cut" }, h("th", { scope: "rowgroup", colspan: policies.length + 2 }, CUTS[cut] ?? cut)),
+    ...slices.filter((slice) => slice.cut === cut).map(({ name, questions, printed, winners }) => h("tr", {},
+      h("th", { scope: "row" }, name === "yes_no" ? "yes/no" : name.replaceAll("_", " ")), number(grouped(questions)),
+      ...policies.map((policy) => number(printed[policy] ?? "–", winners.includes(policy)))))));
+  const said = slices.flatMap(({ paragraph }) => (paragraph ? [h("li", {}, paragraph)] : []));
+  return h("div", {},
+    h("p", { class: "sentence" }, `The share of questions with all of one annotator’s evidence within ${grouped(budget)} tokens, among questions of one kind. ▲ marks the largest of a row; a row of few questions says little.`),
+    region("Kinds of question", h("table", { class: "data" },
+      h("caption", { class: "visually-hidden" }, "Share of questions covered, by kind of question and policy"),
+      h("thead", {}, h("tr", {}, ...["kind", "questions", ...policies].map((name, i) => h("th", { scope: "col", class: i ? "number" : null }, name)))),
+      ...bodies)),
+    said.length ? h("details", {}, h("summary", {}, `Where another policy is ahead (${said.length})`), h("ul", { class: "budget-said" }, ...said)) : null);
+}
+
+function topK(sentences: string[]): HTMLElement {
+  return h("div", {},
+    h("p", { class: "sentence" }, "Systems are often compared at the same number of chunks, which lets larger chunks send more text. The same questions, compared in that way:"),
+    h("ul", { class: "budget-said" }, ...sentences.map((sentence) => h("li", {}, sentence))));
 }
 
 /** The slices' names in words. */
@@ -193,30 +211,17 @@ const CUTS: Record<string, string> = {
   position: "By the place of the first evidence in the paper",
 };
 
-/** The policies with the greatest printed figure. */
-function most(rows: { policy: string; any: string; strict: string }[], measure: Measure): Set<string> {
-  const top = Math.max(...rows.map((row) => Number(row[measure])));
-  return new Set(rows.filter((row) => Number(row[measure]) === top).map(({ policy }) => policy));
+function number(text: string, best = false): HTMLElement {
+  return h("td", { class: best ? "number counted" : "number" }, text, best ? h("span", { class: "budget-best" }, " ▲", h("span", { class: "visually-hidden" }, " largest")) : null);
 }
 
-const mark = (): HTMLElement => h("span", { class: "budget-best" }, " ▲", h("span", { class: "visually-hidden" }, " best"));
-
-/** A cell, whatever the JSON has for it. */
-function shown(value: unknown): string {
+/** A cell: a figure, or the two ends of an interval. */
+function shown(value: Printed[string] | undefined): string {
   if (value === null || value === undefined) return "–";
-  if (typeof value === "number") return grouped(value);
-  if (typeof value === "object" && "low" in value && "high" in value) return `${minus(String(value.low))} … ${minus(String(value.high))}`;
-  return minus(String(value));
+  return typeof value === "string" ? value : value.join(" … ");
 }
-
-const minus = (text: string): string => text.replace(/^-/, "−");
 
 /** Something wide that is scrolled by itself, by keyboard too. */
-function region(name: string, ...children: (Node | string)[]): HTMLElement {
-  return h("div", {}, h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name }, children[0]!), ...children.slice(1));
-}
-
-function legend(columns: [string, string, string][]): HTMLElement {
-  return h("details", {}, h("summary", {}, "What the columns mean"),
-    h("dl", { class: "budget-terms" }, ...columns.flatMap(([, heading, about]) => [h("dt", {}, heading), h("dd", {}, about)])));
+function region(name: string, child: HTMLElement): HTMLElement {
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name }, child);
 }

@@ -1,12 +1,13 @@
 /** The report's page: tells what it is about, then mounts each view whose data is there, the first at once and the others after it is seen. */
 import { h, site as held, type Mount, type Site } from "./site.ts";
+import { mount as budget } from "./budget.ts";
 import { mount as check } from "./check.ts";
 import { mount as own } from "./own.ts";
 import { mount as tracks } from "./tracks.ts";
 import { mount as table } from "./table.ts";
 
 /** The views, by the id of their section in index.html. */
-const VIEWS: [id: string, mount: Mount][] = [["tracks", tracks], ["table", table], ["check", check], ["own", own]];
+const VIEWS: [id: string, mount: Mount][] = [["tracks", tracks], ["table", table], ["check", check], ["own", own], ["budget", budget]];
 
 /** Mounts a view; one that fails says so in its place and leaves the others alone. */
 function show(id: string, mount: Mount, site: Site): void {
