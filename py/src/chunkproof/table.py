@@ -42,7 +42,7 @@ class Table:
     notes: tuple[str, ...] = ()
     cuts: tuple[dict[str, str | None], ...] | None = None
     exact: Exact = field(default_factory=dict)
-    """What each figure of a retrieval row is exactly; only the JSON has it."""
+    """What each figure that was rounded is exactly; only the JSON has it."""
 
     def sections(self) -> tuple[tuple[tuple[str, ...], tuple[dict[str, str | None], ...], int], ...]:
         """What is printed: columns, rows, and how many of the columns are words."""
@@ -75,8 +75,9 @@ def make(result: FixtureResult, *, covered: bool = True) -> Table:
     )
     held = covered and result.covers_table and result.select.everything and len(result.runs) > 1
     name, notes = result.fixture.name, tuple(result.notes)
-    exactly = exact.of_outcomes(result.runs[0].outcomes)
-    return Table(name, held, result.digest(), engines, tuple(chunking), tuple(rows), notes, exact=exactly)
+    return Table(
+        name, held, result.digest(), engines, tuple(chunking), tuple(rows), notes, exact=exact.of_result(result)
+    )
 
 
 def of_methods(table: Table, methods: Sequence[str]) -> Table:
@@ -117,8 +118,9 @@ def as_data(table: Table) -> dict[str, Any]:
 
 
 def _exact(table: Table) -> Exact:
-    """The exact figures of the rows that the table has, under `config/method`."""
-    cases = [f"{row['config']}/{row['method']}" for row in table.rows]
+    """The exact figures of the rows that the table has, under `config` and `config/method`."""
+    cases = [str(row["config"]) for row in table.chunking]
+    cases += [f"{row['config']}/{row['method']}" for row in table.rows]
     return {case: table.exact[case] for case in cases if case in table.exact}
 
 

@@ -19,10 +19,10 @@ from __future__ import annotations
 import base64
 import struct
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 from chunkproof import golden
+from chunkproof.exact import mean_tokens
 from chunkproof.fixtures import Fixture
 from chunkproof.golden import Lines
 from chunkproof.parity import FixtureResult
@@ -124,13 +124,15 @@ def _table_items(result: FixtureResult, values: Lines) -> list[dict[str, Any]]:
         for item in result.runs[0].outcomes
         if item.stage == "metrics" and "ok" in item.value
     }
+    rows = values.get("table", {})
+    tokens = mean_tokens(result)
     items = []
-    for case, value in values.get("table", {}).items():
+    for case, value in rows.items():
         row = value["ok"]
         if "method" in row:
             digits, decimals, columns = means.get(case), DECIMALS, list(METRICS)
         else:
-            digits, decimals, columns = _mean_tokens(result, case), 1, ["mean_tokens"]
+            digits, decimals, columns = [_double(*tokens[case])], 1, ["mean_tokens"]
         texts = [row[column] for column in columns]
         if digits is not None:
             request = {"op": "numbers", "kind": "print", "values": digits, "decimals": decimals}
@@ -140,16 +142,9 @@ def _table_items(result: FixtureResult, values: Lines) -> list[dict[str, Any]]:
     return items
 
 
-def _mean_tokens(result: FixtureResult, config: str) -> list[str]:
-    """The double nearest to tokens ÷ chunks of a config, which Python's division of integers gives (spec 03 rule 4)."""
-    prefix = f"{config}/"
-    tokens = [
-        chunk["tokens"]
-        for item in result.runs[0].outcomes
-        if item.stage == "chunks" and item.case.startswith(prefix) and "ok" in item.value
-        for chunk in item.value["ok"]["chunks"]
-    ]
-    return [struct.pack(">d", float(Fraction(sum(tokens), max(1, len(tokens))))).hex()]
+def _double(numerator: int, denominator: int) -> str:
+    """The digits of the double nearest to a quotient (spec 03 rule 4), which is what Python's division of integers gives."""
+    return struct.pack(">d", numerator / denominator).hex()
 
 
 class _Vectors:
