@@ -109,7 +109,6 @@ class Dataset:
     papers: tuple[Paper, ...]
     sha256: str
     """Of the file's bytes; of both files', documents first, for JSON Lines."""
-    notes: tuple[str, ...] = ()
 
     @property
     def questions(self) -> int:
