@@ -1,3 +1,435 @@
-/** Part 1. */
-import type { Mount } from "./site.ts";
-export const mount: Mount = (root) => { root.hidden = true; };
+/** Part 1: one text, cut three ways. What can be operated, and the state behind it; stretch.ts draws, marks.ts shows the text. */
+import { Clock } from "./animation.ts";
+import { reading } from "./marks.ts";
+import { chunkAt, Model, reason, type Doc, type Track } from "./model.ts";
+import { announce, grouped, h, onWidth, s, stillness, type Config, type Mount } from "./site.ts";
+import { curveOf, draw, hatch, rows, type Scene } from "./stretch.ts";
+
+const DENSITY = 4.2; // code points a pixel
+const NARROWEST = 2200; // code points of a stretch, however narrow the screen
+const LEAD = 0.7; // where in the stretch the reading stands once the window slides
+
+export const mount: Mount = (root, site) => {
+  const model = new Model(site);
+  if (!site.documents.length || !model.kinds().size) {
+    root.hidden = true;
+    return;
+  }
+  root.append(...new Player(model).elements());
+};
+
+class Player {
+  readonly #model: Model;
+  readonly #clock = new Clock((tokens) => this.#read(tokens));
+  // what is shown
+  #document = 0;
+  #question = -1;
+  #configs: Config[];
+  #active = 0;
+  #chunk = 0;
+  #at: number | null = null;
+  #from = 0;
+  #width = 960;
+  #written = 0;
+  // where it is shown
+  readonly #svg = s("svg", { role: "img", class: "stretch", "aria-labelledby": "stretch-words" });
+  readonly #map = s("svg", { class: "map", "aria-hidden": "true" });
+  readonly #place = h("input", { type: "range", id: "place", min: 0, step: 1 });
+  readonly #words = h("figcaption", { id: "stretch-words", class: "sentence" });
+  readonly #head = h("h3", { class: "chunk-head" });
+  readonly #why = h("p", { class: "why" });
+  readonly #pane = h("p", { class: "pane text", dir: "auto", lang: "" });
+  readonly #play = h("button", { type: "button", class: "primary play" });
+  readonly #all = h("button", { type: "button" }, "Show all cuts");
+  readonly #documents = h("select", { id: "document" });
+  readonly #questions = h("select", { id: "question" });
+  readonly #lostAt = h("select", { id: "lost-at" });
+  readonly #lostList = h("ol", { class: "lost-list" });
+  readonly #lostCount = h("p", { class: "lost-count" });
+  readonly #rows = h("tbody");
+  readonly #alternative = h("details", { class: "alternative" });
+  readonly #box = h("div", { class: "player", role: "group", tabindex: 0, "aria-label": "The stretch. Space plays and pauses, left and right arrows step by chunk, up and down arrows choose the track." });
+
+  constructor(model: Model) {
+    this.#model = model;
+    this.#configs = [...model.kinds().values()].map((configs) => configs.find(({ chunker }) => chunker.size === 256) ?? configs[0]!);
+    const first = this.#configs.map(({ name }) => model.site.lost[name]?.[0]).find((index) => index !== undefined);
+    if (first !== undefined) this.#aim(first);
+    else this.#question = model.questions(0)[0]?.[0] ?? -1;
+  }
+
+  elements(): Node[] {
+    this.#fillDocuments();
+    this.#fillQuestions();
+    this.#fillLost();
+    this.#operate();
+    const figure = h("figure", { class: "card" }, this.#controls(), this.#words, this.#box, this.#legend(), this.#alternativeOf());
+    this.#box.append(this.#svg);
+    onWidth(this.#box, (width) => {
+      this.#width = width;
+      if (this.#question >= 0 && this.#at === null) this.#centre();
+      this.#draw();
+    });
+    const place = h("div", { class: "place" }, h("label", { for: "place" }, "Place in the document"), this.#map, this.#place);
+    this.#box.after(place);
+    const pane = h("div", { class: "reading" }, this.#head, this.#why, this.#pane);
+    const lost = this.#lostAt.options.length ? this.#lostBox() : "";
+    return [h("div", { class: "cut-three" }, figure, h("div", { class: "beneath" }, pane, lost))];
+  }
+
+  get #doc(): Doc {
+    return this.#model.document(this.#document);
+  }
+
+  get #tracks(): Track[] {
+    return this.#configs.map((config) => this.#model.track(config, this.#document));
+  }
+
+  get #span(): number {
+    return Math.max(1, Math.min(this.#doc.length, Math.max(NARROWEST, this.#width * DENSITY)));
+  }
+
+  get #scene(): Scene {
+    return {
+      doc: this.#doc, tracks: this.#tracks, answers: this.#model.questions(this.#document), question: this.#question,
+      active: this.#active, chunk: this.#chunk, at: this.#at, from: this.#from, span: this.#span,
+    };
+  }
+
+  // --- what the reader does
+
+  #operate(): void {
+    this.#play.addEventListener("click", () => this.#toggle());
+    this.#all.addEventListener("click", () => {
+      this.#pause();
+      this.#at = null;
+      this.#draw();
+      announce("All cuts are shown");
+    });
+    this.#documents.addEventListener("change", () => this.#open(Number(this.#documents.value)));
+    this.#questions.addEventListener("change", () => this.#go(Number(this.#questions.value)));
+    this.#lostAt.addEventListener("change", () => this.#listLost());
+    this.#place.addEventListener("input", () => {
+      this.#pause();
+      this.#at = null;
+      this.#from = Number(this.#place.value);
+      this.#chunk = chunkAt(this.#tracks[this.#active]!, this.#from + this.#span / 2);
+      this.#draw();
+    });
+    this.#box.addEventListener("keydown", (event) => {
+      const act = event.altKey || event.ctrlKey || event.metaKey ? undefined : this.#keys[event.key];
+      if (!act) return;
+      event.preventDefault();
+      act();
+    });
+  }
+
+  readonly #keys: Record<string, () => void> = {
+    " ": () => this.#toggle(),
+    ArrowRight: () => this.#step(1),
+    ArrowLeft: () => this.#step(-1),
+    ArrowDown: () => this.#choose(this.#active + 1),
+    ArrowUp: () => this.#choose(this.#active - 1),
+    Home: () => this.#look(0),
+    End: () => this.#look(this.#tracks[this.#active]!.chunks.length - 1),
+  };
+
+  #toggle(): void {
+    if (this.#clock.running) {
+      this.#pause();
+      this.#draw();
+      this.#say();
+    } else if (stillness()) this.#step(1); // stills alone: each press shows the next chunk
+    else this.#start();
+  }
+
+  /** Goes on from where it was paused, else from the first chunk that begins in the stretch. */
+  #start(): void {
+    const doc = this.#doc;
+    if (this.#at === null || this.#at >= doc.length) {
+      if (this.#at !== null) this.#from = 0;
+      const { chunks } = this.#tracks[this.#active]!;
+      this.#at = chunks.find(({ start }) => start >= this.#from)?.start ?? 0;
+    }
+    this.#clock.start(doc.tokensTo(this.#at));
+    this.#draw();
+    announce("Playing");
+  }
+
+  #pause(): void {
+    this.#clock.stop();
+  }
+
+  /** The clock has come so far. */
+  #read(tokens: number): void {
+    const doc = this.#doc;
+    this.#at = tokens >= doc.tokens ? doc.length : doc.pointAt(tokens);
+    this.#chunk = chunkAt(this.#tracks[this.#active]!, Math.max(0, this.#at - 1));
+    this.#slide(this.#at);
+    if (this.#at >= doc.length) {
+      this.#pause();
+      announce("The document has been read");
+    }
+    this.#draw();
+  }
+
+  #step(by: number): void {
+    this.#look(this.#chunk + by);
+  }
+
+  /** Looks at a chunk of the active track. */
+  #look(index: number): void {
+    this.#pause();
+    const { chunks } = this.#tracks[this.#active]!;
+    if (!chunks.length) return;
+    this.#chunk = Math.min(chunks.length - 1, Math.max(0, index));
+    const { start, end } = chunks[this.#chunk]!;
+    if (this.#at !== null) this.#at = end;
+    if (start < this.#from || end > this.#from + this.#span) this.#from = this.#clamp(start - (this.#span - (end - start)) / 2);
+    this.#draw();
+    this.#say();
+  }
+
+  #choose(track: number): void {
+    this.#active = Math.min(this.#configs.length - 1, Math.max(0, track));
+    this.#chunk = chunkAt(this.#tracks[this.#active]!, this.#at === null ? this.#middle() : Math.max(0, this.#at - 1));
+    this.#draw();
+    this.#say();
+  }
+
+  #open(document: number): void {
+    this.#pause();
+    [this.#document, this.#question, this.#at, this.#from] = [document, -1, null, 0];
+    this.#chunk = 0;
+    this.#fillQuestions();
+    this.#draw();
+  }
+
+  /** Goes to a question's answer. */
+  #go(question: number): void {
+    this.#pause();
+    if (question < 0) this.#question = -1;
+    else this.#aim(question);
+    this.#at = null;
+    this.#documents.value = String(this.#document);
+    this.#fillQuestions();
+    this.#draw();
+    this.#say();
+  }
+
+  #aim(question: number): void {
+    this.#question = question;
+    this.#document = this.#model.site.questions[question]!.document;
+    this.#centre();
+    this.#chunk = chunkAt(this.#tracks[this.#active]!, this.#middle());
+  }
+
+  #middle(): number {
+    const chosen = this.#model.site.questions[this.#question];
+    const within = chosen && chosen.start >= this.#from && chosen.start < this.#from + this.#span;
+    return within ? chosen.start : this.#from + this.#span / 2;
+  }
+
+  #centre(): void {
+    const { start, end } = this.#model.site.questions[this.#question]!;
+    this.#from = this.#clamp((start + end - this.#span) / 2);
+  }
+
+  #slide(at: number): void {
+    if (at > this.#from + this.#span * LEAD || at < this.#from) this.#from = this.#clamp(at - this.#span * LEAD);
+  }
+
+  #clamp(from: number): number {
+    return Math.round(Math.max(0, Math.min(this.#doc.length - this.#span, from)));
+  }
+
+  // --- what is drawn
+
+  #draw(): void {
+    this.#from = this.#clamp(this.#from);
+    const scene = this.#scene;
+    draw(this.#svg, scene, this.#width);
+    this.#drawMap(scene);
+    this.#label();
+    // Text and words are heavier than the picture: while it plays, ten times a second are enough.
+    const now = performance.now();
+    if (this.#clock.running && now - this.#written < 100) return;
+    this.#written = now;
+    this.#write(scene);
+  }
+
+  #label(): void {
+    const label = this.#clock.running ? "Pause" : stillness() ? "Next still" : this.#at === null || this.#at >= this.#doc.length ? "Play" : "Go on";
+    if (this.#play.textContent !== label) this.#play.textContent = label;
+    this.#all.disabled = this.#at === null;
+  }
+
+  #write(scene: Scene): void {
+    const track = scene.tracks[scene.active]!;
+    const chunk = track.chunks[scene.chunk];
+    this.#words.textContent = this.#sentence();
+    this.#head.textContent = chunk ? `${track.config.name}: chunk ${grouped(scene.chunk + 1)} of ${grouped(track.chunks.length)}` : track.config.name;
+    const whole = chunk && (scene.at === null || scene.at >= chunk.end);
+    this.#why.textContent = !chunk ? "" : `Code points ${grouped(chunk.start)} to ${grouped(chunk.end)}, ${grouped(chunk.tokens)} tokens. ${whole ? reason(track, scene.doc, scene.chunk) : "Still being filled."}`;
+    this.#pane.replaceChildren(...reading(scene));
+    this.#place.max = String(Math.max(0, scene.doc.length - scene.span));
+    this.#place.value = String(scene.from);
+    this.#place.disabled = scene.span >= scene.doc.length;
+    this.#place.setAttribute("aria-valuetext", `code points ${grouped(scene.from)} to ${grouped(Math.round(scene.from + scene.span))} of ${grouped(scene.doc.length)}`);
+    if (this.#alternative.open) this.#list(scene);
+  }
+
+  /** What the figure shows, in one sentence. */
+  #sentence(): string {
+    const { site } = this.#model;
+    const chosen = site.questions[this.#question];
+    const where = `The stretch of “${this.#doc.id}” around code point ${grouped(Math.round(this.#from + this.#span / 2))}, cut by ${listed(this.#configs.map(({ name }) => name))}.`;
+    if (!chosen) return where;
+    const answer = this.#doc.points.slice(chosen.start, chosen.end);
+    const cut = this.#tracks.filter(({ lost }) => lost.has(this.#question)).map(({ config }) => config.name);
+    const held = this.#configs.map(({ name }) => name).filter((name) => !cut.includes(name));
+    const fate = !cut.length ? `${listed(held)} ${held.length > 1 ? "all hold it" : "holds it"} whole` : held.length ? `no chunk of ${listed(cut, "or")} holds it whole; ${listed(held)} ${held.length > 1 ? "do" : "does"}` : `no chunk of ${listed(cut, "or")} holds it whole`;
+    return `“${chosen.text}” The answer is “${shortened(answer, 140)}”: ${fate}.`;
+  }
+
+  /** The whole document as a strip: where answers are, which of them are lost in a track, and where the stretch lies. */
+  #drawMap(scene: Scene): void {
+    const width = this.#width, height = 22;
+    const x = (point: number): number => (point / Math.max(1, scene.doc.length)) * width;
+    this.#map.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.#map.setAttribute("width", String(width));
+    this.#map.setAttribute("height", String(height));
+    this.#map.replaceChildren(
+      s("rect", { class: "bed", x: 0, y: 4, width, height: height - 8, rx: 3 }),
+      ...scene.answers.map(([index, { start, end }]) => {
+        const lost = scene.tracks.some((track) => track.lost.has(index));
+        return s("rect", { class: lost ? "lost-tick" : "tick", x: x(start), y: lost ? 0 : 6, width: Math.max(2, x(end) - x(start)), height: lost ? height : height - 12 });
+      }),
+      s("rect", { class: "window", x: x(scene.from) + 1, y: 1, width: Math.max(6, x(scene.span) - 2), height: height - 2, rx: 4 }),
+    );
+  }
+
+  #say(): void {
+    announce(`${this.#head.textContent}. ${this.#why.textContent}`);
+  }
+
+  #list(scene: Scene): void {
+    this.#rows.replaceChildren(...rows(scene).map(([track, ...cells]) => h("tr", {}, h("th", { scope: "row" }, track), ...cells.map((cell) => h("td", {}, h("bdi", {}, cell))))));
+  }
+
+  // --- what there is to operate
+
+  #controls(): Node {
+    const speed = h("select", { id: "speed" }, ...[[60, "slow"], [160, "normal"], [500, "fast"]].map(([value, name]) => h("option", { value: value as number, selected: value === 160 }, name as string)));
+    speed.addEventListener("change", () => (this.#clock.speed = Number(speed.value)));
+    const step = (by: number, name: string, sign: string): Node => {
+      const button = h("button", { type: "button", "aria-label": `${name} chunk`, title: `${name} chunk`, click: () => this.#step(by) }, sign);
+      return button;
+    };
+    const track = [...this.#model.kinds().values()].map((configs, i) => this.#trackSelect(configs, i));
+    return h("div", { class: "controls" },
+      h("div", { class: "bar" }, field("Document", this.#documents), field("Question", this.#questions, "grow")),
+      h("div", { class: "bar" }, ...track),
+      h("div", { class: "bar transport" },
+        h("div", { class: "group" }, this.#play, step(-1, "Previous", "‹"), step(1, "Next", "›"), this.#all),
+        stillness() ? h("p", { class: "hint" }, "Your system asks for less motion, so there are stills in place of an animation.") : field("Speed", speed, "inline"),
+        h("p", { class: "hint keys" }, "In the figure: ", h("kbd", {}, "Space"), " plays, ", h("kbd", {}, "←"), " ", h("kbd", {}, "→"), " step by chunk, ", h("kbd", {}, "↑"), " ", h("kbd", {}, "↓"), " choose the track."),
+      ));
+  }
+
+  /** Which config of a kind is on its track. */
+  #trackSelect(configs: readonly Config[], index: number): Node {
+    const kind = configs[0]!.kind;
+    const select = h("select", { id: `track-${kind}` }, ...configs.map(({ name }) => h("option", { value: name, selected: this.#configs[index]!.name === name }, name)));
+    select.addEventListener("change", () => {
+      this.#configs[index] = configs.find(({ name }) => name === select.value)!;
+      this.#choose(index);
+    });
+    return field(`Track ${index + 1}: ${kind}`, select);
+  }
+
+  #fillDocuments(): void {
+    this.#documents.append(...this.#model.site.documents.map(({ id }, i) => h("option", { value: i }, id)));
+    this.#documents.value = String(this.#document);
+  }
+
+  #fillQuestions(): void {
+    this.#questions.replaceChildren(
+      h("option", { value: -1 }, "none"),
+      ...this.#model.questions(this.#document).map(([index, { text }]) => h("option", { value: index }, shortened(text, 100))),
+    );
+    this.#questions.value = String(this.#question);
+  }
+
+  #fillLost(): void {
+    const counted = this.#model.site.configs.filter(({ name }) => this.#model.site.lost[name]);
+    this.#lostAt.append(...counted.map(({ name }) => h("option", { value: name }, name)));
+    const first = this.#configs.find(({ name }) => this.#model.site.lost[name]?.length)?.name ?? counted[0]?.name;
+    if (first !== undefined) this.#lostAt.value = first;
+    if (counted.length) this.#listLost();
+  }
+
+  #listLost(): void {
+    const { site } = this.#model;
+    const config = this.#lostAt.value;
+    const lost = site.lost[config] ?? [];
+    this.#lostCount.textContent = `${grouped(lost.length)} of ${grouped(site.questions.length)} answers are in no chunk of ${config} as a whole.`;
+    this.#lostList.replaceChildren(...lost.map((index) => {
+      const question = site.questions[index]!;
+      return h("li", {}, h("button", { type: "button", click: () => this.#goLost(index, config) }, h("bdi", {}, question.text), h("span", { class: "where" }, site.documents[question.document]!.id)));
+    }));
+  }
+
+  /** Goes to an answer that a config loses, with that config on its track. */
+  #goLost(question: number, name: string): void {
+    const config = this.#model.site.configs.find((each) => each.name === name)!;
+    const index = this.#configs.findIndex(({ kind }) => kind === config.kind);
+    this.#configs[index] = config;
+    this.#active = index;
+    const select = document.getElementById(`track-${config.kind}`);
+    if (select instanceof HTMLSelectElement) select.value = name;
+    this.#go(question);
+    this.#box.focus({ preventScroll: true });
+    this.#words.scrollIntoView({ block: "start", behavior: stillness() ? "auto" : "smooth" });
+  }
+
+  #lostBox(): Node {
+    return h("div", { class: "lost" }, h("h3", {}, h("label", { for: "lost-at" }, "Lost at "), this.#lostAt), this.#lostCount, this.#lostList);
+  }
+
+  #alternativeOf(): Node {
+    this.#alternative.append(
+      h("summary", {}, "The figure as a table"),
+      h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "The figure as a table" }, h("table", { class: "data" }, h("caption", {}, "What stands in this stretch, track by track"), h("thead", {}, h("tr", {}, ...["Track", "What", "Code points", "How much"].map((name) => h("th", { scope: "col" }, name)))), this.#rows)),
+    );
+    this.#alternative.addEventListener("toggle", () => this.#alternative.open && this.#list(this.#scene));
+    return this.#alternative;
+  }
+
+  #legend(): Node {
+    const swatch = (...children: SVGElement[]): SVGElement => s("svg", { width: 30, height: 18, viewBox: "0 0 30 18", "aria-hidden": "true" }, ...children);
+    const items: [SVGElement, string][] = [
+      ...this.#configs.map(({ kind }): [SVGElement, string] => [swatch(s("g", { class: `track k-${kind}` }, s("rect", { class: "chunk even", x: 1, y: 1, width: 28, height: 16, rx: 3 }))), `a ${kind} chunk, with its tokens`]),
+      [swatch(s("rect", { class: "answer", x: 8, y: 2, width: 14, height: 14 })), "an answer"],
+      [swatch(hatch("hatch-legend"), s("rect", { class: "hatched", x: 5, y: 1, width: 20, height: 16, fill: "url(#hatch-legend)" })), "an answer that no chunk of the track holds whole"],
+    ];
+    if (curveOf(this.#tracks)) {
+      items.push([swatch(s("line", { class: "threshold", x1: 0, x2: 30, y1: 9, y2: 9 })), "the threshold"], [swatch(s("line", { class: "break", x1: 15, x2: 15, y1: 0, y2: 18 }), s("rect", { class: "dip", x: 11, y: 6, width: 8, height: 8 })), "a break: sentences so unlike that the semantic chunker cuts"]);
+    }
+    return h("ul", { class: "legend" }, ...items.map(([picture, words]) => h("li", {}, picture, words)));
+  }
+}
+
+function field(name: string, control: HTMLElement, kind = ""): HTMLElement {
+  return h("div", { class: `field ${kind}`.trim() }, h("label", { for: control.id }, name), control);
+}
+
+/** a, b and c. */
+function listed(names: readonly string[], word = "and"): string {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}`;
+}
+
+function shortened(text: string, most: number): string {
+  const points = [...text];
+  return points.length <= most ? text : `${points.slice(0, most - 1).join("").trimEnd()}…`;
+}
