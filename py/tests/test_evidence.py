@@ -77,7 +77,7 @@ def kinds_of(*annotators: tuple[str, ...], unanswerable: bool = False) -> Mapped
         ("", "none", None),
         (" \u3000", "none", None),
         ("FLOAT SELECTED: Table 1", "float", None),
-        ("We write FLOAT SELECTED", "none", None),
+        (" FLOAT SELECTED", "float", None),
     ],
 )
 def test_a_string_is_mapped_by_the_first_step_that_finds_it(string: str, step: str, place: int | None) -> None:
