@@ -16,6 +16,7 @@ import typer
 from chunkproof import __version__, cli_checks, cli_data
 from chunkproof.audit import cli as audit_cli
 from chunkproof.engines import EngineFailure, kill_all
+from chunkproof.experiment import cli as budget_cli
 from chunkproof.layout import EngineMissing
 from chunkproof.problems import Problem
 from chunkproof.report import cli as report_cli
@@ -33,6 +34,7 @@ app = typer.Typer(
 cli_checks.add(app)
 cli_data.add(app)
 audit_cli.add(app)
+budget_cli.add(app)
 report_cli.add(app)
 
 

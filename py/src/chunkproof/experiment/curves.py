@@ -7,7 +7,7 @@ for those who do not see it; dashes and marks tell the lines apart without colou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from xml.sax.saxutils import escape
 
@@ -26,7 +26,7 @@ Curve = Sequence[tuple[int, int, int]]
 """Points of one policy, by budget: the budget in tokens, questions covered, questions."""
 
 
-def svg(curves: dict[str, Curve], title: str, measure: str = "any") -> str:
+def svg(curves: Mapping[str, Curve], title: str, measure: str = "any") -> str:
     """The file. `title` says what was run; `measure` is `any` or `strict`."""
     budgets = sorted({budget for points in curves.values() for budget, _, _ in points})
     what = "the whole evidence of an annotator" if measure == "any" else "the evidence of all annotators"
@@ -45,7 +45,7 @@ def svg(curves: dict[str, Curve], title: str, measure: str = "any") -> str:
     return "\n".join(parts) + "\n"
 
 
-def _described(curves: dict[str, Curve]) -> str:
+def _described(curves: Mapping[str, Curve]) -> str:
     """The data in words."""
     said = []
     for name, points in curves.items():
@@ -82,7 +82,7 @@ def _axes(budgets: Sequence[int]) -> list[str]:
     return parts
 
 
-def _lines(curves: dict[str, Curve], budgets: Sequence[int]) -> list[str]:
+def _lines(curves: Mapping[str, Curve], budgets: Sequence[int]) -> list[str]:
     """The lines, and their names at the right end, moved apart where they would lie on one another."""
     parts, ends = [], []
     for number, (name, points) in enumerate(curves.items()):

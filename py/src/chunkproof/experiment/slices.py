@@ -138,11 +138,11 @@ def _paragraph(
     difference, low, high = map(decision.signed, ends)
     lower = exact(ok["interval"][0])
     verdict = (
-        "Even this slice's papers, drawn again, keep it above 0, though one slice among many was looked at"
+        "This slice's papers, drawn again, keep it above 0"
         if lower > 0
         else "The interval holds 0, so these papers do not show that the order differs here"
     )
     return (
         f"Of the {asked:,} {described(cut, name)}, {here} covers {covered:,} at {budget:,} tokens and {overall}, which is "
-        f"ahead over all questions, {other:,}: a difference of {difference}, 95 % interval {low} to {high}. {verdict}."
+        f"ahead over all questions, {other:,}: a difference of {difference}, 95 % interval {low} to {high}. {verdict}; many slices were looked at."
     )
