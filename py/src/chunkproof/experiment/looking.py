@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from chunkproof.datasets import cache_dir
 from chunkproof.engines import TIMEOUT
@@ -61,28 +60,36 @@ def look(
 
     Raises Problem for a question that isn't there or isn't scored; EngineFailure and Differs as a run does.
     """
+    return look_all([(paper, questions)], protocol, engines, timeout)
+
+
+def look_all(
+    wanted: Sequence[tuple[Paper, Sequence[str]]],
+    protocol: Protocol,
+    engines: Sequence[Command],
+    timeout: float = TIMEOUT,
+) -> list[Look]:
+    """The same for questions of several papers, with engines that are started once."""
+    asked = {id(paper): _asked(paper, questions) for paper, questions in wanted}
+
+    def job(log: Log, paper: Paper) -> list[Look]:
+        return _look(log, paper, asked[id(paper)], protocol)
+
+    folder = cache_dir()
+    folder.mkdir(parents=True, exist_ok=True)
+    papers = [paper for paper, _ in wanted]
+    with running.started(engines, folder, timeout) as (each, _):
+        return [look for _, looks, _ in running.each_paper(each, papers, range(len(papers)), job) for look in looks]
+
+
+def _asked(paper: Paper, questions: Sequence[str]) -> list[tuple[Question, Mapped]]:
     found = {question.id: (question, evidence) for question, evidence in asking.scored(paper)}
     for name in questions:
         if name not in found:
             known = any(question.id == name for question in paper.questions)
             why = "has no evidence in the text, so it is not scored" if known else "is not there"
             raise Problem(f"paper {paper.id}: the question {name!r} {why}")
-    asked = [found[name] for name in questions]
-
-    def job(log: Log, paper: Paper) -> list[Look]:
-        return _look(log, paper, asked, protocol)
-
-    folder = cache_dir()
-    folder.mkdir(parents=True, exist_ok=True)
-    return _run(paper, engines, folder, timeout, job)
-
-
-def _run(
-    paper: Paper, engines: Sequence[Command], folder: Path, timeout: float, job: running.Job[list[Look]]
-) -> list[Look]:
-    with running.started(engines, folder, timeout) as (each, _):
-        ((_, looks, _),) = running.each_paper(each, [paper], [0], job)
-    return looks
+    return [found[name] for name in questions]
 
 
 def _look(log: Log, paper: Paper, asked: Sequence[tuple[Question, Mapped]], protocol: Protocol) -> list[Look]:
