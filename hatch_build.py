@@ -1,8 +1,8 @@
 """Builds the TypeScript engine into the wheel, beside the Python one, with all that both need to run from any folder.
 
-In the wheel, `chunkproof/_data` holds engine.mjs, tokenizer.json, unicode-18.0.json, spec/, fixtures/, golden/ and
-claims/. Where Node or npm is missing, the wheel is made without engine.mjs, and the build says so. An editable install
-takes everything from the checkout, so there the engine is only built.
+In the wheel, `chunkproof/_data` holds engine.mjs, page/ (the report's), tokenizer.json, unicode-18.0.json, spec/, fixtures/,
+golden/ and claims/. Where Node or npm is missing, the wheel is made without engine.mjs and page/, and the build says so. An
+editable install takes everything from the checkout, so there the engine is only built.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ class EngineBuildHook(BuildHookInterface[Any]):
         if not missing:
             # engine.mjs, and where esbuild found any, the licences of the libraries inside it.
             include |= {str(path): f"{INTO}/{path.name}" for path in (ts / "dist").glob("engine.mjs*")}
+            include |= {str(path): f"{INTO}/page/{path.name}" for path in shipped(ts / "dist" / "page")}
         tokenizer = next((ts / path for path in TOKENIZERS if is_tokenizer(ts / path)), None)
         if tokenizer is not None:
             include[str(tokenizer)] = f"{INTO}/tokenizer.json"

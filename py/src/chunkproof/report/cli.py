@@ -11,8 +11,8 @@ import typer
 from chunkproof import fixtures, golden, parity, resources
 from chunkproof.cli_checks import Timeout, has_golden, refuse_unheld, run_all
 from chunkproof.engines import TIMEOUT
-from chunkproof.problems import Problem
-from chunkproof.report import check, site, write
+from chunkproof.problems import DataMissing, Problem
+from chunkproof.report import check, pictures, site, write
 from chunkproof.stages import ALL
 
 INDEX = "index.html"
@@ -29,6 +29,9 @@ def report_command(
     budget: Annotated[
         Path | None, typer.Option("--budget", help="What `chunkproof budget run --json` printed, to be shown too.")
     ] = None,
+    if_data: Annotated[
+        bool, typer.Option("--if-data", help="Write nothing, with a note, where the fixture's data set is not at hand.")
+    ] = False,
     timeout: Timeout = TIMEOUT,
 ) -> None:
     """Write a static site of a fixture's cuts and table, which checks them again in the browser that opens it."""
@@ -36,14 +39,21 @@ def report_command(
     page = write.page_files()
     experiment = None if budget is None else read_budget(budget)
     engines = parity.commands([])
-    fixture = fixtures.load(name)
+    try:
+        fixture = fixtures.load(name)
+    except DataMissing as error:
+        if not if_data:
+            raise
+        typer.echo(f"· {name} is left out: {error}")
+        return
     (result,) = run_all([fixture], engines, ALL, timeout)
     if not result.held:
         refuse_unheld(result, engines, ["--fixture", fixture.asked or fixture.name], "there is no report")
     found = golden.check(result) if has_golden(fixture) else None
     asked, values = check.collect(result)
+    shown = pictures.collect(fixture.folder, engines, timeout) if experiment and has_papers(fixture) else []
     data = {
-        "site.js": ("chunkproof", {"site": site.collect(result, engines, found, experiment)}),
+        "site.js": ("chunkproof", {"site": site.collect(result, engines, found, experiment, shown)}),
         "check.js": ("chunkproofCheck", asked),
         "golden.js": ("chunkproofGolden", values),
     }
@@ -53,6 +63,11 @@ def report_command(
         typer.echo(
             "the golden files have it otherwise, and the report says so: run `chunkproof golden check`", err=True
         )
+
+
+def has_papers(fixture: fixtures.Fixture) -> bool:
+    """Whether the fixture's folder holds papers with evidence, whose questions can be pictured."""
+    return (fixture.folder / "papers.json").is_file()
 
 
 def read_budget(path: Path) -> dict[str, Any]:

@@ -22,11 +22,18 @@ _Replies = dict[tuple[str, str], Json]
 
 
 def collect(
-    result: FixtureResult, engines: Sequence[Command], found: Check | None, budget: Json = None, *, own: bool = True
+    result: FixtureResult,
+    engines: Sequence[Command],
+    found: Check | None,
+    budget: Json = None,
+    pictures: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """The site of a fixture. `found` is what the golden files say of the same run; `budget` the JSON of an experiment."""
+    """The site of a fixture. `found` is what the golden files say of the same run.
+
+    `budget` is the JSON of an experiment, `pictures` are of its questions.
+    """
     fixture = result.fixture
-    counted = Tally(own=own)
+    counted = Tally()
     counted.add(result, found)
     site: dict[str, Any] = {
         "fixture": fixture.name,
@@ -45,7 +52,7 @@ def collect(
         "repeat": {},
         "wording": {},
         "budget": budget,
-        "budget_picture": budget.get("picture") if isinstance(budget, dict) else None,
+        "budget_picture": pictures or None,
     }
     return site | (_figures(result, engines) if fixture.kind == "corpus" else {})
 
