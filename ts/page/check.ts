@@ -2,6 +2,7 @@
 import { engine, type Engine } from "./client.ts";
 import { COUNTED, type Check, type Item, type Json } from "./protocol.ts";
 import { announce, copyButton, grouped, h, load, type Mount, type Site } from "./site.ts";
+import { save } from "./save.ts";
 import { report, type Cause, type Golden, type Outcome } from "./verdict.ts";
 
 /** What each stage asks, in words. */
@@ -132,7 +133,7 @@ class View {
       return h("tr", { class: `stage-${state}` },
         h("th", { scope: "row" }, stage), h("td", { class: "about" }, STAGES[stage] ?? ""), h("td", { class: "number" }, grouped(all)), h("td", { class: "state" }, words));
     });
-    this.#stages.replaceChildren(h("table", {},
+    this.#stages.replaceChildren(h("table", { class: "data" },
       h("caption", {}, "Each stage rests on those before it; the first that differs is the cause."),
       h("thead", {}, h("tr", {}, ...["Stage", "What is asked", "Requests", "Digests"].map((name, i) => h("th", { scope: "col", class: i === 2 ? "number" : null }, name)))),
       h("tbody", {}, ...rows)));
@@ -142,11 +143,11 @@ class View {
   async #tell(run: Run): Promise<void> {
     const { check, outcomes, differing, ended } = run;
     const seconds = `${(run.took / 1000).toLocaleString("en-GB", { maximumFractionDigits: 1 })} s`;
-    const whose = check.golden === false ? "those of the run that made this report" : "the golden ones";
+    const whose = check.golden === false ? "what both engines gave when this report was made" : "the golden ones";
     this.#say(`${grouped(outcomes.length)} of ${grouped(check.items.length)} requests in ${seconds}, by ${nameOf(run.info)}.`);
     if (differing.length) return this.#differ(run);
     const sentence = ended === "all"
-      ? `✓ This browser’s engine gives all ${grouped(outcomes.length)} replies of ${check.fixture}, bit for bit: each digest is ${whose}.`
+      ? `✓ All ${grouped(outcomes.length)} replies of ${check.fixture}, made anew in this browser, are bit for bit ${whose}.`
       : `Stopped after ${grouped(outcomes.length)} of ${grouped(check.items.length)} replies. Nothing has differed so far.`;
     this.#result.replaceChildren(h("p", { class: ended === "all" ? "banner good" : "banner open", tabindex: "-1" }, sentence), this.#downloads(run));
     announce(sentence);
@@ -162,9 +163,9 @@ class View {
     const { text, cause } = report(check, differing, golden, JSON.parse(mine), this.#site, nameOf(run.info));
     run.cause = cause;
     this.#result.append(
-      h("p", {}, "This is what ", h("code", {}, "chunkproof parity"), " would print: the first difference of the first stage that differs."),
+      h("p", {}, "The first difference of the first stage that differs, as ", h("code", {}, "chunkproof parity"), " reports one:"),
       h("pre", { class: "verdict", tabindex: "0", role: "region", "aria-label": "Report of the first difference", dir: "ltr" }, text),
-      h("div", { class: "check-bar" }, copyButton(() => text, "Copy the report"), this.#download(run)),
+      h("div", { class: "bar" }, copyButton(() => text, "Copy the report"), this.#download(run)),
     );
     announce(`${sentence} The first is at ${cause.at} of ${cause.case}, stage ${cause.stage}.`);
   }
@@ -177,7 +178,7 @@ class View {
   }
 
   #downloads(run: Run): HTMLElement {
-    return h("div", { class: "check-bar" }, this.#download(run));
+    return h("div", { class: "bar" }, this.#download(run));
   }
 
   #download(run: Run): HTMLElement {
@@ -207,11 +208,4 @@ export function asData(run: Run, site: Site): Json {
     cause: run.cause as unknown as Json,
     items: outcomes.map(({ item, digest }) => ({ stage: item.stage, case: item.case, golden: item.digest, browser: digest })),
   };
-}
-
-/** Lets the reader keep a text as a file. */
-export function save(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-  h("a", { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
