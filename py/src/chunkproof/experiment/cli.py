@@ -43,8 +43,11 @@ AsJson = Annotated[bool, typer.Option("--json", help="The same as --format json.
 
 def add(app: typer.Typer) -> None:
     """Add these commands to the program."""
+    from chunkproof.experiment.cli_misses import misses_command
+
     budget_app.command(name="explore")(explore_command)
     budget_app.command(name="run")(run_command)
+    budget_app.command(name="misses")(misses_command)
     app.add_typer(budget_app, name="budget")
 
 
@@ -103,24 +106,25 @@ def explore_command(
     from chunkproof.audit.arithmetic import Calculator, Disagreement
     from chunkproof.experiment import explore
 
-    form = _form("json" if as_json else form, explore.FORMATS)
+    form = form_of("json" if as_json else form, explore.FORMATS)
     developing = protocols.load().table["develop"]
     chosen = choose(source, split or developing["split"], count, developing["seed"] if seed is None else seed)
     try:
         with Calculator(parity.commands(commands or []), Path.cwd(), timeout) as calculator:
             found = explore.make(chosen.dataset, chosen.papers, calculator, tokens=tokens)
     except Disagreement as error:
-        raise _disagree(error) from error
+        raise disagree(error) from error
     typer.echo(explore.render(found, form), nl=False)
 
 
-def _form(form: str, there: Sequence[str]) -> str:
+def form_of(form: str, there: Sequence[str]) -> str:
+    """A format that there is; Problem names those there are."""
     if form not in there:
         raise Problem(f"there is no format {form!r}; there are: {', '.join(there)}")
     return form
 
 
-def _disagree(error: Exception) -> typer.Exit:
+def disagree(error: Exception) -> typer.Exit:
     """The engines do not agree: no result, exit status 1."""
     print(f"chunkproof: the engines do not agree: {error}: there is no result", file=sys.stderr)
     return typer.Exit(1)
@@ -167,7 +171,7 @@ def run_command(
     from chunkproof.experiment import cost, publish, render
     from chunkproof.experiment.ledger import Changed
 
-    form = _form("json" if as_json else form, render.FORMATS)
+    form = form_of("json" if as_json else form, render.FORMATS)
     if final:
         _refuse_partial(papers=count, seed=seed, budgets=budgets, policy=policies, without_abstract=no_abstract)
     protocol = protocol_of(protocol_file, budgets, policies)
@@ -181,8 +185,6 @@ def run_command(
     if no_abstract:
         chosen = Chosen(chosen.dataset, tuple(map(without_abstract, chosen.papers)))
     engines = parity.commands(commands or [])
-    if final and len(engines) < 2:
-        raise Problem("--final needs two engines that agree: name another with --engine")
     summary = _computed(
         chosen,
         protocol,
@@ -237,7 +239,7 @@ def _computed(
             subject = summary.Subject(chosen.dataset, chosen.papers, ran, drawn, final, tuple(notes), price)
             return summary.make(subject, calculator)
     except (running.Differs, Disagreement) as error:
-        raise _disagree(error) from error
+        raise disagree(error) from error
 
 
 def _recorded(summary: dict[str, Any], path: Path | None) -> str:

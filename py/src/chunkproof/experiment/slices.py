@@ -144,5 +144,6 @@ def _paragraph(
     )
     return (
         f"Of the {asked:,} {described(cut, name)}, {here} covers {covered:,} at {budget:,} tokens and {overall}, which is "
-        f"ahead over all questions, {other:,}: a difference of {difference}, 95 % interval {low} to {high}. {verdict}; many slices were looked at."
+        f"ahead over all questions, {other:,}: a difference of {difference}, 95 % interval {low} to {high}. "
+        f"{verdict}; many slices were looked at."
     )
