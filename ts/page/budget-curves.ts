@@ -37,7 +37,7 @@ export function curves(budget: Budget, measure: Measure, tokens: number): HTMLEl
   const plot = h("div", { class: "budget-plot" });
   let forward: string | undefined;
   let width = 0;
-  const draw = (): void => plot.replaceChildren(lines(marks, width, forward, measure));
+  const draw = (): void => plot.replaceChildren(lines(marks, width, forward, measure, budget.protocol.baseline));
   onWidth(plot, (found) => { width = found; draw(); });
   const key = h("ul", { class: "legend budget-key", "aria-label": "Policies; press one to bring it forward" }, ...policies.map((policy) => {
     const { stroke, dash } = style(policy);
@@ -49,7 +49,7 @@ export function curves(budget: Budget, measure: Measure, tokens: number): HTMLEl
     return h("li", {}, button);
   }));
   const sentence = "Further up is better: each line is the share of questions whose evidence is in the context, for more and more tokens. "
-    + "Press a name to bring its line forward.";
+    + `Press a name to bring its line forward, with its 95 % interval over papers drawn again as a band; until then that of ${budget.protocol.baseline} is shown.`;
   return h("div", {}, h("p", { class: "sentence" }, sentence), h("figure", { class: "card" }, plot, key), asTable(marks, policies), differences(budget, measure, tokens));
 }
 
@@ -60,11 +60,11 @@ function points({ curves: given, rows }: Budget, measure: Measure): Mark[] {
   });
 }
 
-function lines(marks: Mark[], width: number, forward: string | undefined, measure: Measure): Element {
+function lines(marks: Mark[], width: number, forward: string | undefined, measure: Measure, baseline: string): Element {
   const budgets = [...new Set(marks.map(({ budget }) => budget))].sort((a, b) => a - b);
   const narrow = width < 520;
   const order = [...new Set(marks.map(({ policy }) => policy))].sort((a, b) => Number(a === forward) - Number(b === forward));
-  const band = marks.filter(({ policy, low }) => policy === forward && low !== undefined);
+  const band = marks.filter(({ policy, low }) => policy === (forward ?? baseline) && low !== undefined);
   const svg = Plot.plot({
     width, height: narrow ? 300 : 420, marginLeft: 46, marginRight: 14, marginBottom: 42,
     style: { fontSize: "13px", background: "transparent", fontFamily: "inherit" },
@@ -72,12 +72,12 @@ function lines(marks: Mark[], width: number, forward: string | undefined, measur
     y: { domain: [0, 1], grid: true, ticks: 5, tickFormat: (each: number) => `${Math.round(each * 100)} %`, label: null },
     marks: [
       Plot.ruleY([0]),
-      ...(band.length ? [Plot.areaY(band, { x: "budget", y1: "low", y2: "high", fill: style(forward!).stroke, fillOpacity: 0.18 })] : []),
+      ...(band.length ? [Plot.areaY(band, { x: "budget", y1: "low", y2: "high", fill: style(forward ?? baseline).stroke, fillOpacity: forward ? 0.2 : 0.1 })] : []),
       ...order.flatMap((policy) => {
         const own = marks.filter((mark) => mark.policy === policy);
         const { stroke, dash } = style(policy);
         const dim = forward !== undefined && policy !== forward;
-        const strong = policy === forward || policy === "paragraphs";
+        const strong = policy === forward || policy === baseline;
         return [
           Plot.lineY(own, { x: "budget", y: "value", stroke, strokeDasharray: dash || "none", strokeWidth: strong ? 3 : 1.8, strokeOpacity: dim ? 0.25 : 1 }),
           Plot.dot(own, { x: "budget", y: "value", fill: stroke, r: strong ? 4 : 3, fillOpacity: dim ? 0.25 : 1 }),

@@ -163,8 +163,9 @@ class View {
     const about: [string, string][] = [...columns.map(([, heading, about]): [string, string] => [heading, about]),
       ["index", "chunks in the index of all papers"], ["verdict", "by the rule that was fixed before the run, at its one budget"]];
     return h("div", {},
+      h("p", { class: "sentence" }, `${grouped(scored)} questions about ${grouped(papers)} papers, ${grouped(this.#tokens)} tokens for each. ▲ marks the largest share; ${protocol.baseline} is the baseline.`),
       region(`Every policy at ${grouped(this.#tokens)} tokens`, h("table", { class: "data" },
-        h("caption", {}, `${grouped(scored)} questions about ${grouped(papers)} papers, ${grouped(this.#tokens)} tokens for each. ▲ marks the largest share; ${protocol.baseline} is the baseline.`),
+        h("caption", { class: "visually-hidden" }, `Every policy at ${grouped(this.#tokens)} tokens`),
         h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "policy"), ...about.map(([heading, about]) => h("th", { scope: "col", class: heading === "verdict" ? null : "number", title: about }, heading)))),
         h("tbody", {}, ...rows.map(line)))),
       h("details", {}, h("summary", {}, "What the columns and policies are"),
@@ -205,10 +206,10 @@ function topK(sentences: string[]): HTMLElement {
 
 /** The slices' names in words. */
 const CUTS: Record<string, string> = {
-  answer: "By the form of the answer",
-  evidence: "By the number of evidence paragraphs",
-  section: "By the section where the evidence lies",
-  position: "By the place of the first evidence in the paper",
+  answer: "Form of the answer",
+  evidence: "Evidence paragraphs",
+  section: "Section of the evidence",
+  position: "First evidence stands in the",
 };
 
 function number(text: string, best = false): HTMLElement {
