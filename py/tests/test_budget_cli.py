@@ -154,7 +154,7 @@ def test_curves_and_folder(folder, capsys):
     status, _, _ = run(folder, capsys, "--curves", folder / "c.svg", "--out", folder / "out")
     assert status == 0
     drawn = ET.parse(folder / "c.svg").getroot()
-    assert len([each for each in drawn.iter() if each.tag.endswith("}g")]) == len(POLICIES)
+    assert len([each for each in drawn.iter() if each.tag.endswith("}g")]) == 2 * len(POLICIES)  # a line, and its key
     data = json.loads((folder / "out" / "budget.json").read_text(encoding="utf-8"))
     assert {point["budget"] for point in data["curves"]} >= {250, 4000}
     at = {(row["policy"], row["budget"]): row for row in data["rows"]}

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from xml.sax.saxutils import escape
 
-_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 860, 520, 64, 48, 190, 64
+_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 880, 520, 64, 48, 210, 64
 _INNER, _TALL = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#6b6b6b")
 _DASHES = ("", "7 3", "2 3", "9 3 2 3")
@@ -92,12 +92,13 @@ def _lines(curves: Mapping[str, Curve], budgets: Sequence[int]) -> list[str]:
         marks = "".join(f'<circle cx="{x}" cy="{y}" r="3" fill="{colour}"/>' for x, y in places)
         line = f'<path class="line" {style} d="M{"L".join(f"{x} {y}" for x, y in places)}"/>'
         parts.append(f'<g class="{escape(name)}">{line}{marks}</g>')
-        ends.append((_y(*points[-1][1:]), name, colour, places[-1]))
+        ends.append((_y(*points[-1][1:]), name, style, places[-1]))
     free = Fraction(_TOP - 12)
-    for y, name, colour, (end_x, end_y) in sorted(ends):
+    for y, name, style, (end_x, end_y) in sorted(ends):
         free = max(y, free + 16)
         right = _LEFT + _INNER + 22
         parts.append(f'<path class="leader" d="M{end_x} {end_y}L{right} {_place(free)}"/>')
-        parts.append(f'<circle cx="{right + 6}" cy="{_place(free)}" r="4" fill="{colour}"/>')
-        parts.append(f'<text x="{right + 14}" y="{_place(free)}" dy="4">{escape(name)}</text>')
+        key = f'<path class="line" {style} d="M{right} {_place(free)}h26"/>'
+        parts.append(f'<g class="{escape(name)}">{key}</g>')
+        parts.append(f'<text x="{right + 32}" y="{_place(free)}" dy="4">{escape(name)}</text>')
     return parts
