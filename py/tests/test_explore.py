@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from chunkproof.audit.arithmetic import Calculator
+from chunkproof.cli import app
 from chunkproof.experiment import explore, misses, papers, protocol, running
 from chunkproof.experiment.papers import Annotator, Dataset, Paper, Paragraph, Question, Section
 from chunkproof.experiment.running import Ran
@@ -188,3 +190,23 @@ def test_what_was_not_run_is_named(ran: Ran, engines: list[Command]) -> None:
         misses.missed(ran, "paragraphs", 1000)
     with pytest.raises(Problem, match="--count 0 must be at least 1"):
         misses.make([ZOO], ran, "paragraphs", 20, 0, engines)
+
+
+# The command
+
+
+def test_the_commands_explore_and_show_misses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("running", "looking"):
+        monkeypatch.setattr(f"chunkproof.experiment.{module}.cache_dir", lambda: tmp_path / "cache")
+    (tmp_path / "documents.jsonl").write_text(
+        json.dumps({"id": "zoo", "sections": [{"name": "Dens", "paragraphs": [OWLS, FOXES]}]})
+    )
+    asked = {"id": "q1", "document": "zoo", "question": "Where do owls nest?", "answers": [{"evidence": [FOXES]}]}
+    (tmp_path / "questions.jsonl").write_text(json.dumps(asked))
+    own = ["--dataset", str(tmp_path), "--json"]
+    explored = CliRunner().invoke(app, ["budget", "explore", *own])
+    assert explored.exit_code == 0, explored.output
+    assert json.loads(explored.stdout)["evidence"]["exact"] == 1
+    shown = CliRunner().invoke(app, ["budget", "misses", *own, "--budget", "20"])
+    assert shown.exit_code == 0, shown.output
+    assert json.loads(shown.stdout)["missed"] == 1
