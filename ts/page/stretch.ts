@@ -41,12 +41,20 @@ export function count(scene: Scene, track: Track): string {
   return `chunk ${grouped(index + 1)} · ${grouped(tokens)} of ${grouped(track.config.chunker.size)} tokens`;
 }
 
+/** How much larger than usual the reader's letters are: pictures grow with them. */
+export const scale = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+
+/** Gives an SVG element its size, in pixels as they are with usual letters. */
+export function sized(svg: SVGSVGElement, width: number, height: number): void {
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  svg.setAttribute("width", String(width * scale()));
+  svg.setAttribute("height", String(height * scale()));
+}
+
 /** Draws a scene into an SVG element of this width. */
 export function draw(svg: SVGSVGElement, scene: Scene, width: number): void {
   const height = heightOf(scene.tracks);
-  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  svg.setAttribute("width", String(width));
-  svg.setAttribute("height", String(height));
+  sized(svg, width, height);
   svg.replaceChildren(...new Picture(scene, width, height).parts());
 }
 
@@ -174,7 +182,7 @@ class Picture {
     const seen = joints.map((joint, i) => [joint, i] as const).filter(([joint]) => this.#near(joint) && (this.#scene.at === null || joint <= this.#scene.at));
     const group = s("g", { class: "curve" });
     group.append(
-      label(0, top + 15, "similarity of each sentence to the next"),
+      label(0, top + 15, this.#width < 440 ? "similarity to the next" : "similarity of each sentence to the next"),
       s("rect", { class: "bed", x: 0, y: top + LABEL, width: this.#width, height: PLOT, rx: 3 }),
       s("polyline", { class: "line", points: seen.map(([joint, i]) => `${this.#x(joint)},${y(values[i]!)}`).join(" ") }),
       ...seen.filter(([joint]) => this.#visible(joint, joint + 1)).map(([joint, i]) => point(this.#x(joint), y(values[i]!), breaks(curve, i))),

@@ -3,7 +3,7 @@ import { Clock } from "./animation.ts";
 import { reading } from "./marks.ts";
 import { chunkAt, Model, reason, type Doc, type Track } from "./model.ts";
 import { announce, grouped, h, onWidth, s, stillness, type Config, type Mount } from "./site.ts";
-import { curveOf, draw, hatch, rows, type Scene } from "./stretch.ts";
+import { curveOf, draw, hatch, rows, scale, sized, type Scene } from "./stretch.ts";
 
 const DENSITY = 4.2; // code points a pixel
 const NARROWEST = 2200; // code points of a stretch, however narrow the screen
@@ -63,10 +63,10 @@ class Player {
     this.#fillQuestions();
     this.#fillLost();
     this.#operate();
-    const figure = h("figure", { class: "card" }, this.#controls(), this.#words, this.#box, this.#legend(), this.#alternativeOf());
+    const figure = h("figure", { class: "card" }, this.#controls(), this.#words, this.#box, this.#legend(), keysHint(), this.#alternativeOf());
     this.#box.append(this.#svg);
     onWidth(this.#box, (width) => {
-      this.#width = width;
+      this.#width = Math.round(width / scale());
       if (this.#question >= 0 && this.#at === null) this.#centre();
       this.#draw();
     });
@@ -296,9 +296,7 @@ class Player {
   #drawMap(scene: Scene): void {
     const width = this.#width, height = 22;
     const x = (point: number): number => (point / Math.max(1, scene.doc.length)) * width;
-    this.#map.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    this.#map.setAttribute("width", String(width));
-    this.#map.setAttribute("height", String(height));
+    sized(this.#map, width, height);
     this.#map.replaceChildren(
       s("rect", { class: "bed", x: 0, y: 4, width, height: height - 8, rx: 3 }),
       ...scene.answers.map(([index, { start, end }]) => {
@@ -329,12 +327,12 @@ class Player {
     const track = [...this.#model.kinds().values()].map((configs, i) => this.#trackSelect(configs, i));
     return h("div", { class: "controls" },
       h("div", { class: "bar" }, field("Document", this.#documents), field("Question", this.#questions, "grow")),
-      h("div", { class: "bar" }, ...track),
       h("div", { class: "bar transport" },
         h("div", { class: "group" }, this.#play, step(-1, "Previous", "‹"), step(1, "Next", "›"), this.#all),
-        stillness() ? h("p", { class: "hint" }, "Your system asks for less motion, so there are stills in place of an animation.") : field("Speed", speed, "inline"),
-        h("p", { class: "hint keys" }, "In the figure: ", h("kbd", {}, "Space"), " plays, ", h("kbd", {}, "←"), " ", h("kbd", {}, "→"), " step by chunk, ", h("kbd", {}, "↑"), " ", h("kbd", {}, "↓"), " choose the track."),
-      ));
+        stillness() ? "" : field("Speed", speed, "inline"),
+        h("div", { class: "tracks" }, ...track),
+      ),
+      stillness() ? h("p", { class: "hint" }, "Your system asks for less motion, so there are stills in place of an animation.") : "");
   }
 
   /** Which config of a kind is on its track. */
@@ -418,6 +416,11 @@ class Player {
     }
     return h("ul", { class: "legend" }, ...items.map(([picture, words]) => h("li", {}, picture, words)));
   }
+}
+
+function keysHint(): HTMLElement {
+  const key = (name: string): Node => h("kbd", {}, name);
+  return h("p", { class: "hint keys" }, "In the figure: ", key("Space"), " plays and pauses, ", key("←"), " ", key("→"), " step by chunk, ", key("↑"), " ", key("↓"), " choose the track.");
 }
 
 function field(name: string, control: HTMLElement, kind = ""): HTMLElement {
