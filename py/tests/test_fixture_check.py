@@ -55,7 +55,7 @@ def test_sound_folders_have_no_fault(own: Path) -> None:
         ("fixture.toml", 'spec = "1"', 'spec = "2"', "spec is '2', but this program speaks spec 1"),
         ("fixture.toml", 'spec = "1"', 'sppec = "1"', "sppec is not known here; is spec meant?"),
         ("fixture.toml", 'name = "own"', 'name = "other"', "name is 'other', but the folder is called 'own'"),
-        ("fixture.toml", 'kind = "corpus"', 'kind = "soup"', "kind must be one of corpus, cases, not 'soup'"),
+        ("fixture.toml", 'kind = "corpus"', 'kind = "soup"', "kind must be one of corpus, cases, papers, not 'soup'"),
         ("fixture.toml", "size = 256", 'size = "256"', "config 1 (fixed-256): size must be an integer, not '256'"),
         ("fixture.toml", "size = 256", "size = 0", "config 1 (fixed-256): size must be an integer, at least 1, not 0"),
         ("fixture.toml", "size = 256", "syze = 256", "config 1 (fixed-256): syze is not known here; is size meant?"),

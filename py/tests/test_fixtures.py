@@ -81,7 +81,7 @@ def test_texts_are_read_byte_for_byte(mini: Path) -> None:
         ("fixture.toml", 'spec = "1"', "spec = ", r"fixture.toml is damaged or half-written: .*line 5"),
         ("fixture.toml", 'spec = "1"', "spec = 1", "spec must be a text, not 1"),
         ("fixture.toml", 'name = "mini"', 'name = "other"', "name is 'other', but the folder is called 'mini'"),
-        ("fixture.toml", 'kind = "corpus"', 'kind = "soup"', "kind must be one of corpus, cases, not 'soup'"),
+        ("fixture.toml", 'kind = "corpus"', 'kind = "soup"', "kind must be one of corpus, cases, papers, not 'soup'"),
         ("fixture.toml", "size = 512", 'size = "512"', r"config 3 \(fixed-512\): size must be an integer, not '512'"),
         ("fixture.toml", "size = 512", "syze = 512", r"config 3 \(fixed-512\): syze is not known here"),
         ("fixture.toml", 'kind = "rrf"', 'kind = "rff"', "kind must be one of bm25, dense, rrf, weighted"),

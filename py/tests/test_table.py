@@ -115,7 +115,7 @@ def test_the_published_tables_come_first_to_hand(monkeypatch: pytest.MonkeyPatch
     assert inspect.signature(cli_checks.table_command).parameters["name"].default == "atlas"
     loaded, _ = parity.default_fixtures()
     names = [fixture.name for fixture in loaded]
-    assert names[:3] == ["edge", "mini", "atlas"]
+    assert names[:4] == ["edge", "mini", "papers", "atlas"]
     monkeypatch.setenv("CHUNKPROOF_DATA", str(tmp_path))
     monkeypatch.setattr("chunkproof.datasets.cache_dir", lambda: tmp_path / "cache")
     loaded, notes = parity.default_fixtures()

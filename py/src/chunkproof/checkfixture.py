@@ -51,10 +51,13 @@ class _Check:
         recipe = self._recipe()
         if recipe is None:
             return
-        self._fields(recipe, "", 0, recipefields.TOP)
+        kind = recipe.table.get("kind")
+        self._fields(recipe, "", 0, recipefields.PAPERS if kind == "papers" else recipefields.TOP)
         self._head(recipe)
-        if recipe.table.get("kind") == "cases":
+        if kind == "cases":
             self._cases()
+        elif kind == "papers":
+            self._loads()
         else:
             self._corpus(recipe)
 

@@ -223,7 +223,7 @@ def table_command(
         engines = parity.commands(commands or [])
     fixture = fixtures.load(name)
     if fixture.kind != "corpus":
-        raise Problem(f"{fixture.name} is a fixture of cases: only a corpus has a table")
+        raise Problem(f"{fixture.name} is a fixture of {fixture.kind}: only a corpus has a table")
     (result,) = run_all([fixture], engines, ALL, timeout)
     if not result.held:
         given = ["--fixture", _shown_name(fixture), *(word for each in commands or [] for word in ("--engine", each))]

@@ -63,6 +63,10 @@ def fixture_show(
     shown["folder"] = str(folder)
     if loaded is not None and loaded.kind == "cases":
         shown["cases"] = len(loaded.cases)
+    elif loaded is not None and loaded.protocol is not None:
+        shown["documents"] = {each.id: len(each.text) for each in loaded.documents}
+        shown["questions"] = sum(len(paper.questions) for paper in loaded.papers)
+        shown["policies"] = [each.name for each in loaded.protocol.policies]
     elif loaded is not None:
         shown["documents"] = {each.id: len(each.text) for each in loaded.documents}
         shown["questions"] = len(loaded.questions)

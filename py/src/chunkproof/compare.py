@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -22,6 +22,13 @@ NEEDS = {
     "table": {"chunk", "rank", "evaluate", "numbers"},
 }
 """The operations that a corpus value of each stage rests on."""
+_CUT = {"pieces", "segments", "chunk"}
+_FILLED = {*_CUT, "rank", "terms", "fill", "cover"}
+NEEDS_OF_PAPERS = {
+    **{"pieces": {"pieces"}, "segments": {"segments"}, "chunks": {"chunk"}, "rankings": {*_CUT, "rank", "terms"}},
+    **{"budget": {*_FILLED, "bootstrap"}, "table": {*_FILLED, "numbers", "bootstrap"}},
+}
+"""The same for papers, whose contexts rest on what was ranked."""
 
 ABSENT = "(absent)"
 """What stands for a value that one side does not have at all."""
@@ -57,8 +64,11 @@ class StageResult:
     """How many values were left out for an engine that does not have the operation, by engine."""
 
 
-def compare(runs: Sequence[Run]) -> list[StageResult]:
-    """The stages that any engine answered, in order. A case that only some engines answered is a difference too."""
+def compare(runs: Sequence[Run], needs: Mapping[str, set[str]] = NEEDS) -> list[StageResult]:
+    """The stages that any engine answered, in order. A case that only some engines answered is a difference too.
+
+    `needs` says which operations a value of each stage rests on.
+    """
     tables = [{(outcome.stage, outcome.case): outcome for outcome in run.outcomes} for run in runs]
     keys = list(dict.fromkeys(key for table in tables for key in table))
     complete = all(run.failure is None for run in runs)
@@ -67,7 +77,7 @@ def compare(runs: Sequence[Run]) -> list[StageResult]:
         stage, case = key
         able = []
         for run, table in zip(runs, tables, strict=True):
-            if _lacks(run, stage, table.get(key)):
+            if _lacks(run, stage, table.get(key), needs):
                 results[stage].lacking[run.engine] = results[stage].lacking.get(run.engine, 0) + 1
             else:
                 able.append((run, table))
@@ -83,7 +93,7 @@ def compare(runs: Sequence[Run]) -> list[StageResult]:
     return [result for result in results.values() if result.cases or result.lacking]
 
 
-def _lacks(run: Run, stage: str, outcome: Outcome | None) -> bool:
+def _lacks(run: Run, stage: str, outcome: Outcome | None, needs: Mapping[str, set[str]]) -> bool:
     """Whether the engine says in `info` that it has not what this value needs, and does not answer it all the same.
 
     `unsupported` from an engine that lists the operation is a difference like any other.
@@ -93,7 +103,7 @@ def _lacks(run: Run, stage: str, outcome: Outcome | None) -> bool:
         return False
     if outcome is not None and outcome.request is None and stage == "wire":
         return bool(set(OPERATIONS) - set(map(str, ops)))  # a raw line, of whatever operation
-    asked = {str(outcome.request.get("op"))} if outcome is not None and outcome.request else NEEDS.get(stage, set())
+    asked = {str(outcome.request.get("op"))} if outcome is not None and outcome.request else needs.get(stage, set())
     return bool(asked - {"info"} - set(map(str, ops)))
 
 

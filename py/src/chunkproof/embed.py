@@ -159,7 +159,7 @@ def embed(
 def _names(fixture: fixtures.Fixture) -> dict[str, Any]:
     """The recipe's table [vectors]."""
     if fixture.kind != "corpus":
-        raise Problem(f"{fixture.name} is a fixture of cases: only a corpus has vectors")
+        raise Problem(f"{fixture.name} is a fixture of {fixture.kind}: only a corpus has vectors")
     recipe = fixtures.read_recipe(fixture.folder)
     table = recipe.sub("vectors")
     names = {name: table.text(name) for name in ("sentences", "questions", "chunks")}

@@ -1,7 +1,8 @@
 """Fixtures: a folder with a recipe, `fixture.toml`, and what it names. Found by name in the package or by path anywhere.
 
 A *corpus* has documents, questions with answer spans, chunk configs and ranking methods; a *cases* fixture has small requests,
-one a line. Everything is checked while it is read, and a fault is named with its file and field.
+one a line; *papers* are long texts with questions and annotated evidence. Everything is checked while it is read, and a fault is
+named with its file and field.
 """
 
 from __future__ import annotations
@@ -14,12 +15,17 @@ from typing import Any
 
 from chunkproof import layout
 from chunkproof.caselines import Case, read_cases, read_json_lines
+from chunkproof.experiment import papers
+from chunkproof.experiment.papers import Paper
+from chunkproof.experiment.protocol import Protocol
+from chunkproof.experiment.protocol import load as load_protocol
 from chunkproof.problems import DataMissing, Problem
 from chunkproof.tomltable import TomlTable
 from chunkproof.vectorfiles import VectorFile, open_vectors
 
 SPEC_MAJOR = 1
 """The major version of the spec that this program speaks; a fixture for another one is refused."""
+KINDS = ("corpus", "cases", "papers")
 CUTOFFS = (1, 3, 5, 10, 20)
 PARAGRAPHS = ("newline", "blank_line")
 METHOD_FIELDS: dict[str, tuple[str, ...]] = {
@@ -112,6 +118,9 @@ class Fixture:
     vectors: Vectors = Vectors()
     wordpiece_limit: int = 256
     cases: tuple[Case, ...] = ()
+    papers: tuple[Paper, ...] = ()
+    protocol: Protocol | None = None
+    """What papers are asked by; None for any other kind."""
     hashes: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -158,7 +167,7 @@ def load(name_or_path: str) -> Fixture:
     name = recipe.text("name")
     if name != folder.name:
         raise recipe.fault("name", f"is {name!r}, but the folder is called {folder.name!r}")
-    kind = recipe.one_of("kind", ("corpus", "cases"))
+    kind = recipe.one_of("kind", KINDS)
     hashes = {"fixture.toml": _sha256(recipe.path)}
     if kind == "cases":
         files = sorted(folder.glob("*.jsonl"))
@@ -167,6 +176,8 @@ def load(name_or_path: str) -> Fixture:
         hashes |= {path.name: _sha256(path) for path in files}
         title = recipe.text("title", "")
         return Fixture(name, kind, folder, by_path, name_or_path, title, cases=read_cases(files), hashes=hashes)
+    if kind == "papers":
+        return replace(_papers(recipe, folder, by_path, hashes), asked=name_or_path)
     return replace(_corpus(recipe, folder, by_path, hashes), asked=name_or_path)
 
 
@@ -188,6 +199,36 @@ def read_recipe(folder: Path) -> TomlTable:
             "or bring the fixture up to date",
         )
     return recipe
+
+
+def _papers(recipe: TomlTable, folder: Path, by_path: bool, hashes: dict[str, str]) -> Fixture:
+    """Papers in one of the forms of `experiment.papers`, and the protocol that they are asked by: the shipped one, or a file."""
+    path = folder / recipe.text("papers")
+    found = _sha256(path)
+    wanted = recipe.text("sha256", "")
+    if wanted and wanted != found:
+        raise recipe.fault(
+            "sha256", f"is {wanted}, but that of {path.name} is {found}: restore the file, or mend the hash"
+        )
+    named = recipe.text("protocol", "")
+    protocol = load_protocol(folder / named) if named else load_protocol()
+    given = papers.load(str(path)).papers
+    questions = path.with_name("questions.jsonl")
+    if path.suffix == ".jsonl":
+        hashes[questions.name] = _sha256(questions)
+    return Fixture(
+        name=recipe.text("name"),
+        kind="papers",
+        folder=folder,
+        by_path=by_path,
+        title=recipe.text("title", ""),
+        documents=tuple(
+            Document(paper.id, paper.text, hashlib.sha256(paper.text.encode("utf-8")).hexdigest()) for paper in given
+        ),
+        papers=given,
+        protocol=protocol,
+        hashes={**hashes, path.name: found, "protocol": protocol.digest},
+    )
 
 
 def _corpus(recipe: TomlTable, folder: Path, by_path: bool, hashes: dict[str, str]) -> Fixture:

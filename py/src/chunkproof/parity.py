@@ -14,7 +14,7 @@ from pathlib import Path
 
 from chunkproof import fixtures, layout
 from chunkproof.caselines import Case, read_case
-from chunkproof.compare import Difference, StageResult, compare
+from chunkproof.compare import NEEDS, NEEDS_OF_PAPERS, Difference, StageResult, compare
 from chunkproof.engines import NUMBERED, TIMEOUT, Engine, EngineFailure, own_names, split_command
 from chunkproof.fixtures import Fixture
 from chunkproof.pipeline import Progress, Run, run_cases, run_corpus
@@ -61,8 +61,8 @@ class FixtureResult:
 
     @property
     def refusals(self) -> list[str]:
-        """Requests of a corpus that were refused by all engines alike: then there is no table to speak of."""
-        if self.fixture.kind != "corpus":
+        """Requests of a corpus or of papers that were refused by all engines alike: then there is no table to speak of."""
+        if self.fixture.kind == "cases":
             return []
         return [f"{item.case}: {item.value['error']['code']}" for item in self.runs[0].outcomes if item.refused]
 
@@ -99,12 +99,13 @@ class FixtureResult:
 
     @property
     def covers_table(self) -> bool:
-        """Whether at least two engines computed the table's figures: nothing else is published.
+        """Whether at least two engines computed the figures of a corpus's table: nothing else is published.
 
         An engine beside itself is one engine.
         """
         names = {str(run.info.get("engine")) for run in self.runs if run.engine not in self.lacking}
-        return self.held and len(names) > 1 and any(each.stage == "table" and each.cases for each in self.stages)
+        tabled = any(each.stage == "table" and each.cases for each in self.stages)
+        return self.fixture.kind == "corpus" and self.held and len(names) > 1 and tabled
 
     def digests(self) -> dict[str, str]:
         """The digest of each stage: that of the list of its values in the order of asking."""
@@ -254,7 +255,8 @@ def run_fixture(
 def judge(fixture: Fixture, runs: list[Run], select: Select = ALL) -> FixtureResult:
     """Compare what engines answered about a fixture."""
     strangers = strange_infos(runs)
-    result = FixtureResult(fixture, runs, [] if strangers else compare(runs), select, strangers=strangers)
+    needs = NEEDS_OF_PAPERS if fixture.kind == "papers" else NEEDS
+    result = FixtureResult(fixture, runs, [] if strangers else compare(runs, needs), select, strangers=strangers)
     result.notes += list(dict.fromkeys(note for run in runs for note in run.skipped))
     return result
 
@@ -276,6 +278,10 @@ def run_engine(
             run.info = reply.ok
             if fixture.kind == "cases":
                 run_cases(engine, fixture.cases, run, select, progress)
+            elif fixture.kind == "papers":
+                from chunkproof.experiment.stages import run_papers  # which rests on this module
+
+                run_papers(engine, fixture, run, select, progress)
             else:
                 run_corpus(engine, fixture, run, select, progress)
     except EngineFailure as failure:

@@ -35,6 +35,8 @@ class Outcome:
     value: dict[str, Json]
     request: dict[str, Json] | None = None
     why: str = ""
+    group: str = ""
+    """The golden case that this is a part of, where a case of its own would be too small."""
 
     @property
     def refused(self) -> bool:
@@ -55,9 +57,11 @@ class Run:
     skipped: list[str] = field(default_factory=list)
     whole: dict[str, dict[str, Json]] = field(default_factory=dict)
 
-    def add(self, stage: str, case: str, value: dict[str, Json], request: Json = None, why: str = "") -> None:
+    def add(
+        self, stage: str, case: str, value: dict[str, Json], request: Json = None, why: str = "", group: str = ""
+    ) -> None:
         """Note an outcome."""
-        self.outcomes.append(Outcome(stage, case, value, request, why))
+        self.outcomes.append(Outcome(stage, case, value, request, why, group))
 
 
 def run_cases(

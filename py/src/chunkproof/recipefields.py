@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Mapping
 
-from chunkproof.fixtures import CONFIG_FIELDS, METHOD_FIELDS, PARAGRAPHS
+from chunkproof.fixtures import CONFIG_FIELDS, KINDS, METHOD_FIELDS, PARAGRAPHS
 from chunkproof.problems import Problem
 from chunkproof.tomltable import TomlTable
 
@@ -18,12 +18,17 @@ Fields = Mapping[str, tuple[Kind, bool]]
 _MOST = 2**53 - 1
 
 TOP: Fields = {
-    **{"name": ("text", True), "kind": (("corpus", "cases"), True), "title": ("text", False)},
+    **{"name": ("text", True), "kind": (KINDS, True), "title": ("text", False)},
     **{"licence": ("text", False), "spec": ("text", True), "paragraphs": (PARAGRAPHS, False)},
     **{"embedded": ("flag", False), "embedder": ("text", False), "wordpiece_limit": ((1, _MOST), False)},
     **{"document": ("tables", False), "source": ("table", False), "questions": ("table", False)},
     **{"config": ("tables", False), "method": ("tables", False), "vectors": ("table", False)},
 }
+PAPERS: Fields = {
+    **{name: TOP[name] for name in ("name", "kind", "title", "licence", "spec", "embedded")},
+    **{"papers": ("text", True), "sha256": ("text", False), "protocol": ("text", False)},
+}
+"""The fields of a fixture of papers."""
 DOCUMENT: Fields = {"id": ("text", True), "file": ("text", True), "sha256": ("text", False), "title": ("text", False)}
 QUESTIONS: Fields = {
     **{"file": ("text", True), "count": ((0, _MOST), False), "pool": ((0, _MOST), False), "seed": ((0, _MOST), False)},

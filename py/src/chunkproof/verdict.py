@@ -87,7 +87,7 @@ def _difference(result: FixtureResult, cause: Difference, witness: Witness, give
     lines.append(_line("spec", _places(cause)))
     lines.append(_line("at", cause.path))
     lines += _values(cause.values)
-    agreeing = golden.agrees_with(result, cause.stage, cause.case)
+    agreeing = golden.agrees_with(result, cause.stage, cause.outcome.group or cause.case)
     if agreeing is not None:
         lines.append(_line("golden", f"as {' and '.join(agreeing)}" if agreeing else "as none of them"))
     words = settings(cause.outcome.request)
@@ -104,7 +104,7 @@ def _difference(result: FixtureResult, cause: Difference, witness: Witness, give
         lines.append(_line("also", f"{others} more of this stage: {more}"))
     if count > 1:
         folded = ", ".join(_folded(stage.stage, stage.differences) for stage in differing[1:])
-        corpus = fixture.kind == "corpus"  # where each stage rests on those before; cases are asked one by one
+        corpus = fixture.kind != "cases"  # where each stage rests on those before; cases are asked one by one
         words = "probably caused by the above" if corpus else "also differ, independent of it"
         lines.append(_line("follows" if corpus else "others", f"{words}: {folded}"))
     lines += ["", _line("repeat", repeat(result, cause, given))]

@@ -35,7 +35,7 @@ def audit(
     compared = [Key(*row.split("/", 1)) for each in header.comparisons for row in each.rows]
     fixture = fixtures.load(header.fixture)
     if fixture.kind != "corpus":
-        raise Problem(f"{fixture.name} is a fixture of cases: only a corpus has figures to compare with")
+        raise Problem(f"{fixture.name} is a fixture of {fixture.kind}: only a corpus has figures to compare with")
     wanted = [*(claim.key for claim in found if not claim.reason), *spoken, *compared]
     with Calculator(commands, fixture.folder, timeout) as calculator:
         evidence = collect(fixture, wanted, commands, calculator, timeout, progress)
