@@ -20,11 +20,12 @@ import pytest
 
 from chunkproof import cli, exact, fixtures, golden, layout, parity, table
 from chunkproof.engines import Engine
+from chunkproof.experiment import papers
 from chunkproof.parity import Command, FixtureResult
 from chunkproof.pipeline import METRICS, Run
 from chunkproof.problems import Problem
 from chunkproof.replies import digest
-from chunkproof.report import check, site, write
+from chunkproof.report import check, pictures, site, write
 
 PY = Command("py", tuple(layout.py_engine()), "py")
 PAGE = {"index.html": "<p>page", "page.css": "p {}", "page.js": "1", "worker.js": "// </script> \u2028"}
@@ -182,7 +183,7 @@ def test_every_request_gets_a_reply_with_the_golden_digest(mini: FixtureResult) 
     asked, values = check.collect(mini)
     assert asked["golden"]
     items = asked["items"]
-    assert len(items) == mini.compared
+    assert (len(items), asked["left_out"]) == (mini.compared, 0)
     assert {(item["stage"], item["case"]) for item in items} == {
         (stage, case) for stage, cases in values.items() for case in cases
     }
@@ -282,12 +283,33 @@ def test_cases_are_asked_as_they_are_but_for_files(judge: Judge) -> None:
     asked, _ = check.collect(edge)
     values = {(item.stage, item.case): item for item in edge.runs[0].outcomes}
     assert len(asked["items"]) > 800
+    assert asked["left_out"] == edge.compared - len(asked["items"])
     for item in asked["items"]:
         outcome = values[item["stage"], item["case"]]
         assert item["request"] == outcome.request
         assert item["digest"] == digest(outcome.value)
         assert '"arrow":' not in json.dumps(item["request"])
     assert site.collect(edge, [PY], golden.check(edge))["table"] is None
+
+
+def test_a_question_of_a_paper_is_pictured_in_its_code_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "MANY", 2)
+    folder = layout.fixtures_dir() / "papers"
+    known = {paper.id: paper for paper in papers.load(str(folder)).papers}
+    made = pictures.collect(folder, [PY, PY])
+    assert len(made) == 2
+    for each in made:
+        paper = known[each["paper"]]
+        assert each["length"] == len(paper.text)
+        assert each["question"] in [question.text for question in paper.questions]
+        starts = {(paragraph.start, paragraph.end) for paragraph in paper.paragraphs}
+        assert each["evidence"]
+        assert {tuple(span) for span in each["evidence"]} <= starts
+        for shown in each["policies"]:
+            assert 0 < shown["tokens"] <= each["budget"]
+            assert all(0 <= start < end <= len(paper.text) for start, end in shown["context"])
+        first = next(shown for shown in each["policies"] if shown["policy"] == "first")
+        assert first["context"][0][0] == 0
 
 
 # Scripts.

@@ -37,7 +37,8 @@ _PARTS = ("similarities", "threshold")
 def collect(result: FixtureResult) -> tuple[dict[str, Any], Lines]:
     """The requests with their digests, and the golden values that stand behind them, as the golden files have them.
 
-    Where a fixture has no golden files yet, its run, in which parity held, takes their place.
+    Where a fixture has no golden files yet, its run, in which parity held, takes their place. `left_out` counts the values
+    that were compared and that the page cannot ask for: lines that are no request, files, and what golden files hold in groups.
     """
     run = result.runs[0]
     stored = golden.read(result.fixture, str(run.info.get("spec", "")))
@@ -56,6 +57,7 @@ def collect(result: FixtureResult) -> tuple[dict[str, Any], Lines]:
         "golden": stored is not None,
         "stages": [stage for stage in STAGES if stage in there],
         "items": items,
+        "left_out": result.compared - len(items),
         "vectors": short.vectors.table,
         "repeat": ["chunkproof", "parity", "--fixture", result.fixture.asked or result.fixture.name],
     }
