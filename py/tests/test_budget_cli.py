@@ -95,6 +95,19 @@ def test_verdicts_stand_at_the_budget_of_the_decision_alone(summary):
     assert adopted == [policy for policy in POLICIES if policy in summary["decision"]["passing"]]
 
 
+def test_the_rule_of_a_hit_is_varied(summary):
+    rows = {(row["policy"], row["budget"]): row for row in summary["rows"]}
+    found = summary["sensitivity"]
+    policy = found["policy"]
+    assert policy == summary["decision"]["adopt"] or summary["decision"]["adopt"] is None
+    for each in found["rows"]:
+        rates = {name: rows[name, 1000][each["rule"]] for name in POLICIES}
+        assert each["difference"] == pytest.approx(rates[policy] - rates["paragraphs"], abs=1e-12)
+        assert each["winners"] == [name for name in POLICIES if rates[name] == max(rates.values())]
+    sides = {each["side"] for each in found["rows"]}
+    assert ("does not depend on the rule" in found["sentence"]) is (len(sides) == 1)
+
+
 def test_slices_add_up_to_the_whole(summary):
     whole = {row["policy"]: row["covered"]["any"] for row in summary["rows"] if row["budget"] == 1000}
     for cut in ("answer", "evidence", "section", "position"):

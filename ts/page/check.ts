@@ -134,7 +134,7 @@ class View {
         h("th", { scope: "row" }, stage), h("td", { class: "about" }, STAGES[stage] ?? ""), h("td", { class: "number" }, grouped(all)), h("td", { class: "state" }, words));
     });
     this.#stages.replaceChildren(h("table", { class: "data" },
-      h("caption", {}, "Each stage rests on those before it; the first that differs is the cause."),
+      h("caption", {}, this.#site.documents.length ? "Each stage rests on those before it; the first that differs is the cause." : "Each request stands alone."),
       h("thead", {}, h("tr", {}, ...["Stage", "What is asked", "Requests", "Digests"].map((name, i) => h("th", { scope: "col", class: i === 2 ? "number" : null }, name)))),
       h("tbody", {}, ...rows)));
   }
@@ -182,7 +182,7 @@ class View {
   }
 
   #download(run: Run): HTMLElement {
-    return h("button", { type: "button", click: () => save(`chunkproof-check-${run.check.fixture}.json`, `${JSON.stringify(asData(run, this.#site), null, 1)}\n`) }, "Download the result (JSON)");
+    return h("button", { type: "button", class: "copy", click: () => save(`chunkproof-check-${run.check.fixture}.json`, `${JSON.stringify(asData(run, this.#site), null, 1)}\n`) }, "Download the result (JSON)");
   }
 }
 

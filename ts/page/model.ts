@@ -79,6 +79,11 @@ export function chunkAt(track: Track, point: number): number {
   return Math.max(0, firstWhere(track.chunks.length, (i) => track.chunks[i]!.start > point) - 1);
 }
 
+/** The chunk that is being filled once a track has been read up to a code point: the first that does not end before it. */
+export function filling(track: Track, at: number): number {
+  return Math.min(track.chunks.length - 1, firstWhere(track.chunks.length, (i) => track.chunks[i]!.end >= at));
+}
+
 /** Why a chunk ends where it does, in words. */
 export function reason(track: Track, doc: Doc, index: number): string {
   const chunk = track.chunks[index]!;

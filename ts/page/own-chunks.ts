@@ -25,7 +25,8 @@ function inPieces({ text, pieces, piecesLeft, shared }: Shown): Node[] {
     const [end, tokens] = [pieces[i]!, pieces[i + 1]!];
     const shown = visible(text.slice(from, end)).replaceAll("↵", "↵\n");
     const kind = `own-piece${end <= shared ? " own-shared" : ""}`;
-    spans.push(h("span", { class: kind }, shown, tokens > 1 ? h("sub", {}, String(tokens)) : null));
+    // The count stands in an attribute that the style sheet shows: what is selected and copied is the text alone.
+    spans.push(h("span", { class: kind, "data-tokens": tokens > 1 ? tokens : null }, shown));
   }
   if (piecesLeft > 0) spans.push(h("span", { class: "hint" }, ` … and ${grouped(piecesLeft)} pieces more`));
   return spans;

@@ -1,5 +1,5 @@
 /** A stretch of a document as a picture: its sentences and answers, the chunks of each track aligned with them, and the similarity curve. */
-import { breaks, chunkAt, type Curve, type Doc, type Track } from "./model.ts";
+import { breaks, filling, type Curve, type Doc, type Track } from "./model.ts";
 import { grouped, s, type Question } from "./site.ts";
 
 /** What is to be drawn. */
@@ -34,7 +34,7 @@ export const curveOf = (tracks: readonly Track[]): Curve | null => tracks.find((
 export function count(scene: Scene, track: Track): string {
   if (!track.chunks.length) return "no chunks";
   const active = scene.tracks[scene.active] === track;
-  const index = scene.at === null ? (active ? scene.chunk : -1) : chunkAt(track, Math.max(0, scene.at - 1));
+  const index = scene.at === null ? (active ? scene.chunk : -1) : filling(track, scene.at);
   if (index < 0) return `${grouped(track.chunks.length)} chunks`;
   const chunk = track.chunks[index]!;
   const tokens = scene.at === null ? chunk.tokens : Math.min(chunk.tokens, scene.doc.tokensTo(scene.at) - scene.doc.tokensTo(chunk.start));
@@ -155,7 +155,7 @@ class Picture {
     const wide = (end: number): number => Math.max(1, this.#x(end) - x - 1);
     const shade = index % 2 ? "odd" : "even";
     if (at !== null && at < chunk.end) return [s("rect", { class: `chunk filling ${shade}`, x, y, width: wide(Math.max(at, chunk.start)), height, rx: 3 })];
-    const chosen = tracks[active] === track && (at === null ? index === looked : index === chunkAt(track, Math.max(0, at - 1)));
+    const chosen = tracks[active] === track && (at === null ? index === looked : index === filling(track, at));
     const parts: SVGElement[] = [s("rect", { class: `chunk ${shade}${chosen ? " looked" : ""}`, x, y, width: wide(chunk.end), height, rx: 3 })];
     const left = Math.max(0, x), right = Math.min(this.#width, x + wide(chunk.end));
     const digits = grouped(chunk.tokens);

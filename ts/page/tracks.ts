@@ -1,7 +1,7 @@
 /** Part 1: one text, cut three ways. What can be operated, and the state behind it; stretch.ts draws, marks.ts shows the text. */
 import { Clock } from "./animation.ts";
 import { reading } from "./marks.ts";
-import { chunkAt, Model, reason, type Doc, type Track } from "./model.ts";
+import { chunkAt, filling, Model, reason, type Doc, type Track } from "./model.ts";
 import { announce, grouped, h, onWidth, s, stillness, type Config, type Mount } from "./site.ts";
 import { curveOf, draw, hatch, rows, scale, sized, type Scene } from "./stretch.ts";
 
@@ -164,7 +164,7 @@ class Player {
   #read(tokens: number): void {
     const doc = this.#doc;
     this.#at = tokens >= doc.tokens ? doc.length : doc.pointAt(tokens);
-    this.#chunk = chunkAt(this.#tracks[this.#active]!, Math.max(0, this.#at - 1));
+    this.#chunk = filling(this.#tracks[this.#active]!, this.#at);
     this.#slide(this.#at);
     if (this.#at >= doc.length) {
       this.#pause();
@@ -192,7 +192,8 @@ class Player {
 
   #choose(track: number): void {
     this.#active = Math.min(this.#configs.length - 1, Math.max(0, track));
-    this.#chunk = chunkAt(this.#tracks[this.#active]!, this.#at === null ? this.#middle() : Math.max(0, this.#at - 1));
+    const now = this.#tracks[this.#active]!;
+    this.#chunk = this.#at === null ? chunkAt(now, this.#middle()) : filling(now, this.#at);
     this.#draw();
     this.#say();
   }

@@ -160,6 +160,7 @@ def _cost(cost: Mapping[str, Any]) -> Iterator[Section]:
 def remarks(summary: Summary) -> list[str]:
     """What is said in sentences: the decision, slices with another winner, the same top-k, notes and limits."""
     said = [summary["decision"]["sentence"]] if "decision" in summary else ["No question has evidence in the text."]
+    said += [summary["sensitivity"]["sentence"]] if "sensitivity" in summary else []
     said += [each["paragraph"] for each in summary.get("slices") or [] if each["paragraph"]]
     said += (summary.get("top_k") or {}).get("sentences") or []
     return [*said, *summary["notes"], *LIMITS]
