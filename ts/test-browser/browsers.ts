@@ -1,5 +1,5 @@
 /** The real browsers that the report is opened in, and what each of them asked for and complained of meanwhile. */
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { launch, type Browser, type Page } from "puppeteer-core";
@@ -48,6 +48,8 @@ export function browsers(): Name[] {
 /** A browser with a profile of its own, which goes with it. Firefox takes colour scheme and motion at its start alone. */
 export class Visitor {
   readonly name: Name;
+  /** The folder that downloads go to. */
+  readonly downloads: string;
   readonly #browser: Browser;
   readonly #profile: string;
   readonly #look: Look;
@@ -57,10 +59,13 @@ export class Visitor {
     this.#browser = browser;
     this.#profile = profile;
     this.#look = look;
+    this.downloads = join(profile, "downloads");
   }
 
   static async start(name: Name, look: Look = {}): Promise<Visitor> {
     const profile = mkdtempSync(join(tmpdir(), `chunkproof-${name}-`));
+    const downloads = join(profile, "downloads");
+    mkdirSync(downloads);
     const browser = await launch({
       browser: name === "firefox" ? "firefox" : "chrome",
       executablePath: program(name)!,
@@ -71,8 +76,11 @@ export class Visitor {
         "layout.css.prefers-color-scheme.content-override": look.scheme === "dark" ? 0 : 1,
         "ui.prefersReducedMotion": look.still ? 1 : 0,
         "browser.cache.disk.enable": false,
+        "browser.download.folderList": 2,
+        "browser.download.dir": downloads,
       },
     });
+    if (name === "chromium") await (await browser.target().createCDPSession()).send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: downloads });
     return new Visitor(name, browser, profile, look);
   }
 
