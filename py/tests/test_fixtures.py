@@ -108,6 +108,7 @@ def test_texts_are_read_byte_for_byte(mini: Path) -> None:
         ),
         ("questions.jsonl", '"start": ', '"start": -', "line 1: start and end must be a range of code points"),
         ("questions.jsonl", '"answer": "1.9 km"', '"answer": "1.9 km', "line 1: it is not JSON"),
+        ("questions.jsonl", '"departures"', '"narrowest"', "line 2: the question id 'narrowest' is there twice"),
     ],
 )
 def test_a_fault_is_named_with_its_place(mini: Path, file: str, old: str, new: str, words: str) -> None:

@@ -122,4 +122,8 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     done = chunkproof(tmp_path, "fixture", "new", "new", "bad.txt")
     assert done.returncode == 2
     assert "bad.txt is not UTF-8: byte 1 is 0xff" in done.stderr
+    (tmp_path / "bad.txt").write_text(" \n")
+    done = chunkproof(tmp_path, "fixture", "new", "new", "bad.txt")
+    assert done.returncode == 2
+    assert "bad.txt is empty" in done.stderr
     assert not (tmp_path / "new").exists()

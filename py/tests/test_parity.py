@@ -409,6 +409,8 @@ def test_a_case_may_bear_its_fixtures_name(capsys: pytest.CaptureFixture[str]) -
         (["chunk", __file__, "--kind", "fixed", "--size", "0"], "bad_setting"),
         (["chunk", __file__, "--kind", "round", "--size", "4"], "bad_request"),
         (["table", "--fixture", "mini", "--format", "pdf"], "there is no format 'pdf'"),
+        (["table", "--fixture", "mini", "--format", "csv", "--json"], "ask for two formats: leave one out"),
+        (["parity", "--engine", "py", "--engine", "pyy --fast"], "the engine command 'pyy' is no program here"),
         (["table", "--fixture", str(WRONG / "cases")], "only a corpus has a table"),
         (["nothing"], "nothing"),
     ],

@@ -16,6 +16,7 @@ import typer
 from chunkproof import fixtures, golden, parity, regold, table, trec, verdict
 from chunkproof.compare import Difference
 from chunkproof.engines import TIMEOUT, Engine, EngineFailure
+from chunkproof.formats import form_of
 from chunkproof.parity import Command, FixtureResult
 from chunkproof.pipeline import Progress
 from chunkproof.problems import Problem
@@ -213,9 +214,7 @@ def table_command(
     timeout: Timeout = TIMEOUT,
 ) -> None:
     """Print the table of a fixture, once parity has held for it in this very run."""
-    form = "json" if as_json else form
-    if form not in table.FORMATS:
-        raise Problem(f"there is no format {form!r}; there are: {', '.join(table.FORMATS)}")
+    form = form_of(form, table.FORMATS, as_json=as_json)
     if unproved:
         text = (commands or ["py"])[0]
         engines = [Command(text, tuple(parity.engine_command(text)), text)]

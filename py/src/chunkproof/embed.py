@@ -382,6 +382,18 @@ class _Cache:
                 self._base.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", (key, *self._made[key]))
 
 
+@contextmanager
+def embedding(
+    model: Embedder | None = None, *, progress: bool | None = None
+) -> Iterator[Callable[[Sequence[str], str], tuple[Int8, list[int]]]]:
+    """What makes vectors of any texts, over the user's cache: called with texts and a title for the bar.
+
+    It gives the int8 vectors, one a row, and the word pieces of each text. Raises Problem as `minilm.MiniLM` does.
+    """
+    with closing(_Cache(model or minilm.MiniLM(), fresh=False)) as cache, _Bar(progress) as bar:
+        yield lambda texts, title: cache.vectors(texts, bar, title)
+
+
 class _Bar:
     """Progress on stderr, one line a file; nothing where it is not wanted."""
 

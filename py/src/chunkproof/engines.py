@@ -11,6 +11,7 @@ import contextlib
 import os
 import queue
 import shlex
+import shutil
 import signal
 import subprocess
 import threading
@@ -386,7 +387,10 @@ def split_command(text: str) -> list[str]:
         raise Problem(f"the engine command {text!r} cannot be read: {error}") from error
     if not words:
         raise Problem("an engine command is empty")
-    return [_from_here(word, first=index == 0) for index, word in enumerate(words)]
+    found = [_from_here(word, first=index == 0) for index, word in enumerate(words)]
+    if shutil.which(found[0]) is None:
+        raise Problem(f"the engine command {words[0]!r} is no program here: name py, ts, or a command that can be run")
+    return found
 
 
 def _from_here(word: str, *, first: bool) -> str:

@@ -320,7 +320,8 @@ def _documents_from_source(recipe: TomlTable) -> tuple[tuple[Document, ...], dic
 def _questions(path: Path, documents: tuple[Document, ...], texts: dict[str, str]) -> tuple[Question, ...]:
     """The questions of a file; `texts` has those whose text comes from a data set, by id."""
     by_id = {document.id: index for index, document in enumerate(documents)}
-    questions = []
+    questions: list[Question] = []
+    seen: set[str] = set()
     for number, line in read_json_lines(path):
         where = f"{path}, line {number}"
         name, document = line.get("id"), by_id.get(line.get("document", ""))
@@ -328,6 +329,9 @@ def _questions(path: Path, documents: tuple[Document, ...], texts: dict[str, str
         start, end = line.get("start"), line.get("end")
         if not isinstance(name, str) or not isinstance(text, str):
             raise Problem(f'{where}: a question has an "id" and a text "question"')
+        if name in seen:
+            raise Problem(f"{where}: the question id {name!r} is there twice; give each question one of its own")
+        seen.add(name)
         if document is None:
             raise Problem(f"{where}: there is no document {line.get('document')!r}")
         whole = documents[document].text

@@ -143,6 +143,8 @@ def _read(path: Path) -> bytes:
         raise Problem(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise Problem(f"{path} is not UTF-8: byte {error.start:,} is {error.object[error.start]:#04x}") from error
+    if not data.strip():
+        raise Problem(f"{path} is empty: there is nothing to cut or to ask about; leave it out")
     return data
 
 

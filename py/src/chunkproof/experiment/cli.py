@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -16,6 +15,7 @@ from chunkproof.engines import TIMEOUT
 from chunkproof.experiment import protocol as protocols
 from chunkproof.experiment.papers import Dataset, Paper, load, select, without_abstract
 from chunkproof.experiment.protocol import Protocol
+from chunkproof.formats import form_of
 from chunkproof.problems import Problem
 
 budget_app = typer.Typer(
@@ -106,7 +106,7 @@ def explore_command(
     from chunkproof.audit.arithmetic import Calculator, Disagreement
     from chunkproof.experiment import explore
 
-    form = form_of("json" if as_json else form, explore.FORMATS)
+    form = form_of(form, explore.FORMATS, as_json=as_json)
     developing = protocols.load().table["develop"]
     chosen = choose(source, split or developing["split"], count, developing["seed"] if seed is None else seed)
     try:
@@ -115,13 +115,6 @@ def explore_command(
     except Disagreement as error:
         raise disagree(error) from error
     typer.echo(explore.render(found, form), nl=False)
-
-
-def form_of(form: str, there: Sequence[str]) -> str:
-    """A format that there is; Problem names those there are."""
-    if form not in there:
-        raise Problem(f"there is no format {form!r}; there are: {', '.join(there)}")
-    return form
 
 
 def disagree(error: Exception) -> typer.Exit:
@@ -145,6 +138,13 @@ def run_command(
     ] = None,
     no_abstract: Annotated[
         bool, typer.Option("--without-abstract", help="The papers as texts that have no abstract.")
+    ] = False,
+    robust: Annotated[
+        bool,
+        typer.Option(
+            "--robustness",
+            help="Ask again in other settings: word pieces, dense retrieval, no abstract, headings in the text.",
+        ),
     ] = False,
     form: Annotated[str, typer.Option("--format", help="One of text, md, csv, json.")] = "text",
     as_json: AsJson = False,
@@ -171,7 +171,7 @@ def run_command(
     from chunkproof.experiment import cost, publish, render
     from chunkproof.experiment.ledger import Changed
 
-    form = form_of("json" if as_json else form, render.FORMATS)
+    form = form_of(form, render.FORMATS, as_json=as_json)
     if final:
         _refuse_partial(papers=count, seed=seed, budgets=budgets, policy=policies, without_abstract=no_abstract)
     protocol = protocol_of(protocol_file, budgets, policies)
@@ -194,6 +194,7 @@ def run_command(
         price=worth,
         with_curves=curves is not None,
         no_abstract=no_abstract,
+        robust=robust,
     )
     if final:
         try:
@@ -222,11 +223,16 @@ def _computed(
     price: Fraction | None,
     with_curves: bool,
     no_abstract: bool,
+    robust: bool,
 ) -> dict[str, Any]:
     """Run, and ask the engines for what the summary needs. Exit status 1 where they do not agree."""
     from chunkproof.audit.arithmetic import Calculator, Disagreement
     from chunkproof.experiment import running, summary
 
+    if robust:
+        from chunkproof.experiment import robustness  # loads what vectors need, which no other run does
+
+        robustness.check(protocol)
     curve_protocol = protocol.with_budgets(protocols.CURVE_BUDGETS).without_top_k()
     notes = ["The papers are without their abstracts."] if no_abstract else []
     try:
@@ -235,8 +241,9 @@ def _computed(
             drawn = None
             if with_curves:
                 drawn = running.run(chosen.papers, curve_protocol, engines, timeout=timeout, progress=progress)
+        varied = robustness.run(chosen.papers, ran, engines, timeout=timeout) if robust else None
         with Calculator(engines, Path.cwd(), timeout) as calculator:
-            subject = summary.Subject(chosen.dataset, chosen.papers, ran, drawn, final, tuple(notes), price)
+            subject = summary.Subject(chosen.dataset, chosen.papers, ran, drawn, final, tuple(notes), price, varied)
             return summary.make(subject, calculator)
     except (running.Differs, Disagreement) as error:
         raise disagree(error) from error

@@ -21,8 +21,8 @@ from chunkproof.experiment.cli import (
     Timeout,
     choose,
     disagree,
-    form_of,
 )
+from chunkproof.formats import form_of
 from chunkproof.problems import Problem
 
 
@@ -47,7 +47,7 @@ def misses_command(
     """
     from chunkproof.experiment import misses, running
 
-    form = form_of("json" if as_json else form, misses.FORMATS)
+    form = form_of(form, misses.FORMATS, as_json=as_json)
     protocol = protocols.load(protocol_file) if protocol_file is not None else protocols.load()
     tokens = protocol.table["decision"]["budget"] if budget is None else budget
     small = protocol.only([policy]).with_budgets([tokens]).without_top_k()

@@ -43,7 +43,7 @@ SENSITIVE = {
     "any_missed": "any, unmatched never hit",
     "strict_missed": "strict, unmatched never hit",
 }
-WORDS = ("policy", "verdict", "cut", "slice", "ahead")
+WORDS = ("policy", "verdict", "cut", "slice", "ahead", "setting", "order", "holds")
 """Columns that are words."""
 LIMITS = (
     "Evidence labels are incomplete: a paragraph that nobody marked may answer as well.",
@@ -115,7 +115,7 @@ def sections(summary: Summary) -> Iterator[Section]:
 
 
 def _more(summary: Summary) -> Iterator[Section]:
-    """Slices, the same top-k, cost."""
+    """Slices, the same top-k, robustness, cost."""
     found = summary.get("slices") or []
     if found:
         names = list(found[0]["printed"])
@@ -138,7 +138,31 @@ def _more(summary: Summary) -> Iterator[Section]:
             by_policy.setdefault(row["policy"], []).extend([row["printed"]["any"], row["printed"]["tokens"]])
         heads = [head for k in ks for head in (f"any, top-{k}", f"tokens, top-{k}")]
         yield "The same number of chunks", ["policy", *heads], [[name, *cells] for name, cells in by_policy.items()]
+    if "robustness" in summary:
+        yield _robustness(summary["robustness"])
     yield from _cost(summary["cost"])
+
+
+def _robustness(found: Mapping[str, Any]) -> Section:
+    """A row a setting: the rates, the differences from the baseline, and whether the order holds. What was not run says why."""
+    names, measure = found["policies"], found["measure"]
+    others = [name for name in names if name != found["baseline"]]
+    body = []
+    for row in found["rows"]:
+        if "not_run" in row:
+            blank = [NOTHING] * (1 + len(names) + len(others))
+            body.append([row["setting"], *blank, f"not run: {row['not_run']}", NOTHING])
+            continue
+        printed, holds = row["printed"], "yes" if row["holds"] else "no"
+        differences = [
+            f"{printed['difference'][name]} ({' to '.join(printed['interval'][name])})" if row["papers"] else NOTHING
+            for name in others
+        ]
+        rates = [printed[measure][name] for name in names]
+        holds = NOTHING if row is found["rows"][0] else holds
+        body.append([row["setting"], f"{row['questions']:,}", *rates, *differences, printed["order"], holds])
+    heads = ["setting", "questions", *names, *(f"{name}, difference" for name in others), "order", "holds"]
+    return f"Robustness, {measure} at {found['budget']:,} tokens", heads, body
 
 
 def _cost(cost: Mapping[str, Any]) -> Iterator[Section]:
@@ -158,11 +182,12 @@ def _cost(cost: Mapping[str, Any]) -> Iterator[Section]:
 
 
 def remarks(summary: Summary) -> list[str]:
-    """What is said in sentences: the decision, slices with another winner, the same top-k, notes and limits."""
+    """What is said in sentences: the decision, slices with another winner, the same top-k, robustness, notes and limits."""
     said = [summary["decision"]["sentence"]] if "decision" in summary else ["No question has evidence in the text."]
     said += [summary["sensitivity"]["sentence"]] if "sensitivity" in summary else []
     said += [each["paragraph"] for each in summary.get("slices") or [] if each["paragraph"]]
     said += (summary.get("top_k") or {}).get("sentences") or []
+    said += [summary["robustness"]["sentence"]] if "robustness" in summary else []
     return [*said, *summary["notes"], *LIMITS]
 
 

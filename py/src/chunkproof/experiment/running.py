@@ -60,6 +60,14 @@ class Ran:
         return digest({"protocol": self.protocol.digest, "papers": [[each.id, each.digest] for each in self.papers]})
 
 
+@dataclass(frozen=True)
+class Way:
+    """Another way to ask about a paper than the experiment's, and what the figures rest on beside what they always do."""
+
+    ask: Callable[[Log, Paper, Protocol], PaperFigures]
+    rests_on: Callable[[Paper], Json]
+
+
 def run(
     papers: Sequence[Paper],
     protocol: Protocol,
@@ -67,15 +75,17 @@ def run(
     cache: Path | None = None,
     timeout: float = TIMEOUT,
     progress: Progress | None = None,
+    way: Way | None = None,
 ) -> Ran:
     """Ask all engines about all papers. `cache` is the folder of what is kept; by default one in the user's cache.
 
-    Raises EngineFailure, Differs, or Problem where the engines do not speak of the same spec.
+    `way` asks otherwise than the experiment does. Raises EngineFailure, Differs, or Problem where the engines do not speak of the
+    same spec.
     """
     folder = cache if cache is not None else cache_dir() / "budget"
     folder.mkdir(parents=True, exist_ok=True)
     with started(engines, folder, timeout, 2 if len(papers) > _FEW else 1) as (running, infos):
-        keys = [_key(paper, protocol, infos) for paper in papers]
+        keys = [_key(paper, protocol, infos, [] if way is None else [way.rests_on(paper)]) for paper in papers]
         places = [folder / key[:2] / f"{key}.json" for key in keys]
         done = [_kept(place) for place in places]
         resumed = sum(each is not None for each in done)
@@ -84,7 +94,7 @@ def run(
                 progress(paper.id)
 
         def job(log: Log, paper: Paper) -> PaperFigures:
-            return ask_paper(log, paper, protocol)
+            return (ask_paper if way is None else way.ask)(log, paper, protocol)
 
         missing = [number for number, each in enumerate(done) if each is None]
         for number, figures, _ in each_paper(running, papers, missing, job):
@@ -215,8 +225,8 @@ def _same(infos: Sequence[dict[str, Json]], engines: Sequence[Engine]) -> None:
             raise Problem(f"the engines do not speak of the same {key}: {each}")
 
 
-def _key(paper: Paper, protocol: Protocol, infos: Sequence[dict[str, Json]]) -> str:
-    return digest([protocol.digest, paper.sha256, list(infos), _package()])
+def _key(paper: Paper, protocol: Protocol, infos: Sequence[dict[str, Json]], more: Sequence[Json]) -> str:
+    return digest([protocol.digest, paper.sha256, list(infos), _package(), *more])
 
 
 def _package() -> str:

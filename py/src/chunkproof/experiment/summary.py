@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chunkproof.audit.arithmetic import Calculator, exact
 from chunkproof.experiment import cost, decision, evidence, rows, sensitivity, slices, topk
@@ -17,6 +17,9 @@ from chunkproof.experiment.decision import Comparison, Units
 from chunkproof.experiment.papers import Dataset, Paper
 from chunkproof.experiment.running import Ran
 from chunkproof.replies import digest
+
+if TYPE_CHECKING:
+    from chunkproof.experiment.robustness import Robustness
 
 Summary = dict[str, Any]
 
@@ -32,6 +35,7 @@ class Subject:
     final: bool = False
     notes: tuple[str, ...] = ()
     price: Fraction | None = None
+    robustness: Robustness | None = None
 
     @property
     def data(self) -> str:
@@ -80,6 +84,10 @@ def make(subject: Subject, calculator: Calculator) -> Summary:
         }
     if subject.curves is not None:
         made["curves"] = _curves(subject.curves, calculator)
+    if subject.robustness is not None:
+        from chunkproof.experiment import robustness  # not above: it loads what vectors need
+
+        made["robustness"] = robustness.make(subject.robustness, calculator)
     made["cost"] = _cost(subject, calculator)
     made["notes"] = list(subject.notes)
     made["digest"] = digest({name: made[name] for name in ("run", "data", "rows", "decision") if name in made})
