@@ -99,9 +99,7 @@ def audit_command(
     from chunkproof.audit.arithmetic import Disagreement
     from chunkproof.audit.auditing import audit
 
-    form = "json" if as_json else form
-    if form not in report.FORMATS:
-        raise Problem(f"there is no format {form!r}; there are: {', '.join(report.FORMATS)}")
+    form = form_of(form, report.FORMATS, as_json=as_json)
     engines = parity.commands(commands or [])
     done = []
     for read in [header.read(header.find(name), table) for name in names]:
@@ -177,9 +175,7 @@ def runs_command(
     from chunkproof.audit import runs, runs_report
     from chunkproof.audit.arithmetic import Calculator, Disagreement
 
-    form = "json" if as_json else form
-    if form not in runs_report.FORMATS:
-        raise Problem(f"there is no format {form!r}; there are: {', '.join(runs_report.FORMATS)}")
+    form = form_of(form, runs_report.FORMATS, as_json=as_json)
     read = runs.read(run, qrels, beir, split)
     engines = parity.commands(commands or [])
     try:
