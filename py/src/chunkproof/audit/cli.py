@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from chunkproof import parity
 from chunkproof.engines import TIMEOUT
+from chunkproof.formats import form_of
 from chunkproof.pipeline import Progress
 from chunkproof.problems import DataMissing, Problem
 
