@@ -16,6 +16,7 @@ import pytest
 from chunkproof import cli, layout
 from chunkproof.experiment import ledger, publish, render
 from chunkproof.problems import Problem
+from chunkproof.replies import digest
 
 POLICIES = ["fixed-128", "fixed-256-o64", "paragraphs", "headed", "first"]
 PAPERS = layout.fixtures_dir() / "papers"
@@ -85,6 +86,14 @@ def test_rows_are_counts_over_questions(summary):
         assert row["covered"]["any_missed"] <= row["covered"]["any"]
         low, high = row["any_rate_interval"]
         assert 0 <= low <= row["any"] <= high <= 1
+
+
+def test_the_digest_of_every_paper_is_told(summary):
+    """Where two runs differ, these say in which papers."""
+    assert len(summary["paper_digests"]) == summary["papers"]
+    assert all(re.fullmatch("[0-9a-f]{64}", each) for each in summary["paper_digests"].values())
+    whole = {"protocol": summary["protocol"]["digest"], "papers": list(map(list, summary["paper_digests"].items()))}
+    assert digest(whole) == summary["run"]
 
 
 def test_verdicts_stand_at_the_budget_of_the_decision_alone(summary):

@@ -89,6 +89,7 @@ def make(subject: Subject, calculator: Calculator) -> Summary:
 
         made["robustness"] = robustness.make(subject.robustness, calculator)
     made["cost"] = _cost(subject, calculator)
+    made["paper_digests"] = {paper.id: paper.digest for paper in subject.ran.papers}
     made["notes"] = list(subject.notes)
     made["digest"] = digest({name: made[name] for name in ("run", "data", "rows", "decision") if name in made})
     return made
