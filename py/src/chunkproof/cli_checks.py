@@ -5,9 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import os
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -18,8 +16,8 @@ from chunkproof.compare import Difference
 from chunkproof.engines import TIMEOUT, Engine, EngineFailure
 from chunkproof.formats import form_of
 from chunkproof.parity import Command, FixtureResult
-from chunkproof.pipeline import Progress
 from chunkproof.problems import Problem
+from chunkproof.progress import counter
 from chunkproof.replies import Json
 from chunkproof.stages import ALL, STAGES, Select
 from chunkproof.tally import Tally, as_data
@@ -73,28 +71,12 @@ class _Witness:
         return parity.run_fixture(self._result.fixture, self._engines, only, _PATIENCE).held
 
 
-@contextmanager
-def _progress(title: str) -> Iterator[Progress | None]:
-    """A counter of replies on a terminal's standard error; nothing anywhere else."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    text = TextColumn("{task.description}  {task.completed:,.0f} replies")
-    with Bar(SpinnerColumn(), text, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title)
-        yield lambda count: bar.advance(task, count)
-
-
 def run_all(
     loaded: Sequence[fixtures.Fixture], engines: Sequence[Command], select: Select, timeout: float
 ) -> Iterator[FixtureResult]:
     """Ask the engines about each fixture in turn, with a counter of replies on a terminal."""
     for fixture in loaded:
-        with _progress(fixture.name) as progress:
+        with counter(fixture.name) as progress:
             yield parity.run_fixture(fixture, engines, select, timeout, progress)
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,8 +12,8 @@ from typer.core import TyperGroup
 from chunkproof import parity
 from chunkproof.engines import TIMEOUT
 from chunkproof.formats import form_of
-from chunkproof.pipeline import Progress
 from chunkproof.problems import DataMissing, Problem
+from chunkproof.progress import counter
 
 _DEFAULT = "claims"
 
@@ -48,22 +46,6 @@ def add(app: typer.Typer) -> None:
     audit_app.command(name="init")(init_command)
     audit_app.command(name="runs")(runs_command)
     app.add_typer(audit_app, name="audit")
-
-
-@contextmanager
-def _progress(title: str) -> Iterator[Progress | None]:
-    """A counter of replies on a terminal's standard error; nothing anywhere else."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    text = TextColumn("{task.description}  {task.completed:,.0f} replies")
-    with Bar(SpinnerColumn(), text, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title)
-        yield lambda count: bar.advance(task, count)
 
 
 def _disagree(error: Exception) -> typer.Exit:
@@ -105,7 +87,7 @@ def audit_command(
     done = []
     for read in [header.read(header.find(name), table) for name in names]:
         try:
-            with _progress(read.path.name) as progress:
+            with counter(read.path.name) as progress:
                 done.append(audit(read, engines, timeout, with_ties=not no_ties, progress=progress))
         except Disagreement as error:
             raise _disagree(error) from error
