@@ -1,0 +1,295 @@
+"""Whether the order of the policies holds where one thing is otherwise than was decided (spec 16 § Robustness).
+
+Compared are the baseline and the two best of the others: those that are no reference (`first`) and cover most questions at the
+decision's budget, by its measure; of equal ones the earlier in the protocol. Where neither is a fixed one the best fixed one
+comes with them, since one setting is about those alone. Every setting is compared within itself, on its own questions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from chunkproof.audit.arithmetic import Calculator
+from chunkproof.datasets import cache_dir
+from chunkproof.embed import Embedder
+from chunkproof.engines import TIMEOUT
+from chunkproof.experiment import decision, dense, rows, running
+from chunkproof.experiment.decision import Units
+from chunkproof.experiment.papers import Paper, without_abstract
+from chunkproof.experiment.protocol import Protocol
+from chunkproof.experiment.running import Differs, Ran, Way
+from chunkproof.experiment.varied import ask_varied, with_headings
+from chunkproof.experiment.wordpieces import WordPieces
+from chunkproof.parity import Command
+from chunkproof.problems import Problem
+from chunkproof.replies import Json
+
+DECIDED = "as decided"
+SETTINGS = {
+    "word pieces": "counted in word pieces",
+    "dense": "with dense retrieval",
+    "without the abstract": "without the abstract",
+    "headings in the text": "with headings in the text of fixed windows",
+}
+"""The other settings, with what sentences call them."""
+BEST = 2
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a setting gave: covered and asked in each paper, by policy; or why it could not be run."""
+
+    setting: str
+    units: Mapping[str, Units]
+    reason: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """The policies that were compared, in the protocol's order, and every setting's outcome, that of the decision first."""
+
+    protocol: Protocol
+    outcomes: tuple[Outcome, ...]
+
+
+def check(protocol: Protocol) -> None:
+    """Problem where there would be nothing to compare, before hours are spent on it."""
+    budget = protocol.table["decision"]["budget"]
+    if budget not in protocol.budgets:
+        raise Problem(f"--robustness looks at the budget of the decision: give {budget} among --budgets too")
+    if not any(policy.kind != "first" for policy in protocol.policies if policy.name != protocol.baseline):
+        raise Problem(f"--robustness compares other policies with {protocol.baseline}: name one with --policy")
+
+
+def compared(ran: Ran) -> list[str]:
+    """The policies that are compared, in the protocol's order."""
+    deciding = ran.protocol.table["decision"]
+    units = rows.units_of(ran, deciding["budget"], deciding["measure"])
+    others = [each for each in ran.protocol.policies if each.kind != "first" and each.name != ran.protocol.baseline]
+    order = sorted(others, key=lambda policy: decision.rate(units[policy.name]), reverse=True)
+    best = order[:BEST]
+    if all(policy.kind != "fixed" for policy in best):
+        best += [policy for policy in order if policy.kind == "fixed"][:1]
+    names = {ran.protocol.baseline, *(policy.name for policy in best)}
+    return [policy.name for policy in ran.protocol.policies if policy.name in names]
+
+
+def run(
+    papers: Sequence[Paper],
+    ran: Ran,
+    engines: Sequence[Command],
+    cache: Path | None = None,
+    timeout: float = TIMEOUT,
+    model: Embedder | None = None,
+) -> Robustness:
+    """Ask all engines again in every setting; one that can't be run is kept with the reason.
+
+    `model` makes vectors in MiniLM's place. Raises EngineFailure and Differs, which names the setting.
+    """
+    deciding = ran.protocol.table["decision"]
+    protocol = ran.protocol.only(compared(ran)).with_budgets([deciding["budget"]]).without_top_k()
+    folder = cache if cache is not None else cache_dir() / "budget"
+    folder.mkdir(parents=True, exist_ok=True)
+    runner = _Runner(papers, protocol, engines, folder, timeout, model)
+    decided = {policy.name: _units(ran)[policy.name] for policy in protocol.policies}
+    outcomes = [Outcome(DECIDED, decided)]
+    parts: dict[str, Callable[[], Outcome]] = {
+        "word pieces": runner.word_pieces,
+        "dense": runner.dense,
+        "without the abstract": runner.no_abstract,
+        "headings in the text": lambda: runner.headings(decided),
+    }
+    for setting in SETTINGS:
+        try:
+            outcomes.append(parts[setting]())
+        except Differs as error:
+            raise Differs(f"{setting}: {error}") from error
+        except Problem as problem:
+            outcomes.append(Outcome(setting, {}, " ".join(str(problem).split())))
+    return Robustness(protocol, tuple(outcomes))
+
+
+@dataclass(frozen=True)
+class _Runner:
+    """The settings, each run over the same papers."""
+
+    papers: Sequence[Paper]
+    protocol: Protocol
+    engines: Sequence[Command]
+    folder: Path
+    timeout: float
+    model: Embedder | None
+
+    def word_pieces(self) -> Outcome:
+        counting = WordPieces()
+        way = _way("word pieces", lambda log, paper, given: ask_varied(log, paper, given, cutter=counting.cut))
+        return self._outcome("word pieces", self.papers, self.protocol, way)
+
+    def dense(self) -> Outcome:
+        vectors, digests = dense.embedded(
+            self.papers, self.protocol, self.engines, self.folder, self.timeout, self.model
+        )
+        way = _way(
+            "dense",
+            lambda log, paper, given: ask_varied(log, paper, given, ranker=vectors.rank),
+            lambda paper: digests.get(paper.id, ""),
+        )
+        said = ", ".join(f"{cut:,} of {all_:,} of {name}" for name, (cut, all_) in vectors.longer.items())
+        note = f"MiniLM reads no more than 254 word pieces of a passage, and so not all of {said}."
+        return replace(self._outcome("dense", self.papers, self.protocol, way), note=note)
+
+    def no_abstract(self) -> Outcome:
+        if not any(paper.has_abstract for paper in self.papers):
+            raise Problem("no paper has an abstract")
+        papers = [without_abstract(paper) for paper in self.papers]
+        return self._outcome("without the abstract", papers, self.protocol, _way("text", ask_varied))
+
+    def headings(self, decided: Mapping[str, Units]) -> Outcome:
+        fixed = [policy for policy in self.protocol.policies if policy.kind == "fixed"]
+        if not fixed:
+            raise Problem("no policy has fixed windows")
+        papers = [with_headings(paper) for paper in self.papers]
+        alone = self.protocol.only([policy.name for policy in fixed])
+        found = self._outcome("headings in the text", papers, alone, _way("text", ask_varied))
+        return replace(found, units={name: found.units.get(name, each) for name, each in decided.items()})
+
+    def _outcome(self, setting: str, papers: Sequence[Paper], protocol: Protocol, way: Way) -> Outcome:
+        with running.bar(len(papers), f"robustness, {setting}") as progress:
+            return Outcome(
+                setting,
+                _units(running.run(papers, protocol, self.engines, self.folder, self.timeout, progress, way)),
+            )
+
+
+def _way(name: str, ask: Callable[..., Any], of_paper: Callable[[Paper], Json] = lambda paper: "") -> Way:
+    return Way(ask, lambda paper: [name, of_paper(paper), _modules()])
+
+
+def _modules() -> str:
+    """The hash of what varies a run: figures that other code counted are not taken over."""
+    total = hashlib.sha256()
+    for name in ("dense", "varied", "wordpieces"):
+        total.update(Path(__file__).with_name(f"{name}.py").read_bytes())
+    return total.hexdigest()
+
+
+def _units(ran: Ran) -> dict[str, Units]:
+    deciding = ran.protocol.table["decision"]
+    return rows.units_of(ran, deciding["budget"], deciding["measure"])
+
+
+# --- what it comes to -------------------------------------------------------------------------------------------------
+
+
+def make(found: Robustness, calculator: Calculator) -> dict[str, Any]:
+    """The summary's section: a row a setting, and a sentence on all of them. Every double is asked of all engines."""
+    protocol = found.protocol
+    deciding = protocol.table["decision"]
+    decided = _rates(found.outcomes[0])
+    made: dict[str, Any] = {
+        "budget": deciding["budget"],
+        "measure": deciding["measure"],
+        "baseline": protocol.baseline,
+        "policies": [policy.name for policy in protocol.policies],
+        "rows": [_row(each, decided, protocol, calculator) for each in found.outcomes],
+    }
+    return {**made, "sentence": _sentence(made)}
+
+
+def _rates(outcome: Outcome) -> dict[str, Fraction]:
+    return {name: decision.rate(each) for name, each in outcome.units.items()}
+
+
+def ordered(rates: Mapping[str, Fraction]) -> list[str]:
+    """The policies from the highest rate to the lowest, those of equal rates as given."""
+    return sorted(rates, key=lambda name: rates[name], reverse=True)
+
+
+def holds(decided: Mapping[str, Fraction], here: Mapping[str, Fraction]) -> bool:
+    """Whether no two policies change places: of any two, the one that covers more as decided covers no less here."""
+    return all(here[a] >= here[b] for a in decided for b in decided if decided[a] > decided[b])
+
+
+def _row(
+    outcome: Outcome, decided: Mapping[str, Fraction], protocol: Protocol, calculator: Calculator
+) -> dict[str, Any]:
+    if outcome.reason:
+        return {"setting": outcome.setting, "not_run": outcome.reason}
+    deciding, baseline = protocol.table["decision"], protocol.baseline
+    units, rates = outcome.units, _rates(outcome)
+    order = ordered(rates)
+    names = [name for name in units if name != baseline]
+    doubles = dict(zip(rates, calculator.ratios(list(rates.values())), strict=True))
+    printed: dict[str, Any] = {
+        deciding["measure"]: dict(
+            zip(rates, calculator.printed((each, decision.DECIMALS) for each in doubles.values()), strict=True)
+        ),
+        "order": "".join(
+            name if number == 0 else f" {'=' if rates[name] == rates[order[number - 1]] else '>'} {name}"
+            for number, name in enumerate(order)
+        ),
+        "difference": {},
+        "interval": {},
+    }
+    row: dict[str, Any] = {
+        "setting": outcome.setting,
+        "papers": len(units[baseline]),
+        "questions": decision.total(units[baseline])[1],
+        "covered": {name: decision.total(each)[0] for name, each in units.items()},
+        deciding["measure"]: {name: rows.number(each) for name, each in doubles.items()},
+        "difference": {},
+        "interval": {},
+        "order": order,
+        "holds": holds(decided, rates),
+        "note": outcome.note,
+        "printed": printed,
+    }
+    if not units[baseline]:
+        return row
+    asked = [
+        (
+            f"{outcome.setting}, {name}",
+            decision.request(units[name], units[baseline], deciding["resamples"], deciding["seed"]),
+        )
+        for name in names
+    ]
+    for name, ok in zip(names, calculator.ask(asked), strict=True):
+        low, high = ok["interval"]
+        texts = calculator.printed((each, decision.DECIMALS) for each in (ok["difference"], low, high))
+        signed = list(map(decision.signed, texts))
+        row["difference"][name], row["interval"][name] = (
+            rows.number(ok["difference"]),
+            [rows.number(low), rows.number(high)],
+        )
+        printed["difference"][name], printed["interval"][name] = signed[0], signed[1:]
+    return row
+
+
+def _sentence(made: Mapping[str, Any]) -> str:
+    decided, *others = made["rows"]
+    if not decided["questions"]:
+        return "No question is scored, so there is no order that could hold."
+    ran = [row for row in others if "not_run" not in row]
+    held = [SETTINGS[row["setting"]] for row in ran if row["holds"]]
+    said = [f"At {made['budget']:,} tokens the order of the policies is {decided['printed']['order']}"]
+    if held:
+        said.append(f"It holds {_listed(held)}")
+    said += [
+        f"It does not hold {SETTINGS[row['setting']]}, where it is {row['printed']['order']}"
+        for row in ran
+        if not row["holds"]
+    ]
+    said += [f"It was not looked at {SETTINGS[row['setting']]}: {row['not_run']}" for row in others if "not_run" in row]
+    notes = [row["note"] for row in ran if row["note"]]
+    return " ".join([*(f"{each.removesuffix('.')}." for each in said), *notes])
+
+
+def _listed(names: Sequence[str]) -> str:
+    *before, last = names
+    return f"{', '.join(before)} and {last}" if before else last
