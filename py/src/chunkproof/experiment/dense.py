@@ -10,19 +10,18 @@ import base64
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from chunkproof import minilm
 from chunkproof.embed import Embedder, embedding
+from chunkproof.engines import Engine
 from chunkproof.experiment import asking
 from chunkproof.experiment.asking import Cut, Log
 from chunkproof.experiment.papers import Paper
 from chunkproof.experiment.policies import passage
 from chunkproof.experiment.protocol import Protocol
-from chunkproof.experiment.running import bar, each_paper, started
-from chunkproof.parity import Command
+from chunkproof.experiment.running import bar, each_paper
 from chunkproof.replies import Json
 
 METHOD = {"kind": "dense", "precision": "int8"}
@@ -68,9 +67,7 @@ class Vectors:
 def embedded(
     papers: Sequence[Paper],
     protocol: Protocol,
-    engines: Sequence[Command],
-    folder: Path,
-    timeout: float,
+    engines: Sequence[Sequence[Engine]],
     model: Embedder | None = None,
 ) -> tuple[Vectors, dict[str, str]]:
     """The vectors of all passages and questions that are scored, and for each paper, by id, the hash of its own.
@@ -78,7 +75,7 @@ def embedded(
     Raises Problem without the extra `embed` or its weights, before anything is asked of the engines; EngineFailure and Differs.
     """
     made_by = model or minilm.MiniLM()
-    found = _cut(papers, protocol, engines, folder, timeout)
+    found = _cut(papers, protocol, engines)
     queries = {paper.id: [question.text for question, _ in asking.scored(paper)] for paper in papers}
     each = {name: [*queries[name], *(text for texts in by.values() for text in texts)] for name, by in found.items()}
     distinct = list(dict.fromkeys(text for texts in each.values() for text in texts))
@@ -93,18 +90,16 @@ def embedded(
     return vectors, {name: vectors.digest(texts) for name, texts in each.items()}
 
 
-def _cut(
-    papers: Sequence[Paper], protocol: Protocol, engines: Sequence[Command], folder: Path, timeout: float
-) -> dict[str, Passages]:
+def _cut(papers: Sequence[Paper], protocol: Protocol, engines: Sequence[Sequence[Engine]]) -> dict[str, Passages]:
     """The passages of each paper that has a scored question, on which all engines agree."""
     numbers = [number for number, paper in enumerate(papers) if asking.scored(paper)]
 
     def job(log: Log, paper: Paper) -> Passages:
         return _passages(paper, asking.cut(log, paper, protocol), protocol)
 
-    with started(engines, folder, timeout) as (running, _), bar(len(numbers), "passages") as progress:
+    with bar(len(numbers), "passages") as progress:
         found = {}
-        for number, passages, _ in each_paper(running, papers, numbers, job):
+        for number, passages, _ in each_paper(engines, papers, numbers, job):
             found[papers[number].id] = passages
             progress(papers[number].id)
     return found

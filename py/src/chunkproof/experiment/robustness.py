@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 from chunkproof.audit.arithmetic import Calculator
 from chunkproof.datasets import cache_dir
 from chunkproof.embed import Embedder
-from chunkproof.engines import TIMEOUT
+from chunkproof.engines import TIMEOUT, Engine
 from chunkproof.experiment import decision, dense, rows, running
 from chunkproof.experiment.decision import Units
 from chunkproof.experiment.papers import Paper, without_abstract
@@ -25,6 +25,7 @@ from chunkproof.experiment.protocol import Protocol
 from chunkproof.experiment.running import Differs, Ran, Way
 from chunkproof.experiment.varied import ask_varied, with_headings
 from chunkproof.experiment.wordpieces import WordPieces
+from chunkproof.minilm import LIMIT
 from chunkproof.parity import Command
 from chunkproof.problems import Problem
 from chunkproof.replies import Json
@@ -96,75 +97,65 @@ def run(
     protocol = ran.protocol.only(compared(ran)).with_budgets([deciding["budget"]]).without_top_k()
     folder = cache if cache is not None else cache_dir() / "budget"
     folder.mkdir(parents=True, exist_ok=True)
-    runner = _Runner(papers, protocol, engines, folder, timeout, model)
     decided = {policy.name: _units(ran)[policy.name] for policy in protocol.policies}
     outcomes = [Outcome(DECIDED, decided)]
-    parts: dict[str, Callable[[], Outcome]] = {
-        "word pieces": runner.word_pieces,
-        "dense": runner.dense,
-        "without the abstract": runner.no_abstract,
-        "headings in the text": lambda: runner.headings(decided),
-    }
-    for setting in SETTINGS:
-        try:
-            outcomes.append(parts[setting]())
-        except Differs as error:
-            raise Differs(f"{setting}: {error}") from error
-        except Problem as problem:
-            outcomes.append(Outcome(setting, {}, " ".join(str(problem).split())))
+    with running.started(engines, folder, timeout, running.processes(papers)) as (processes, infos):
+        settings = _Settings(papers, protocol, processes, infos, folder, model)
+        for setting in SETTINGS:
+            try:
+                outcomes.append(settings.outcome(setting, decided))
+            except Differs as error:
+                raise Differs(f"{setting}: {error}") from error
+            except Problem as problem:
+                outcomes.append(Outcome(setting, {}, " ".join(str(problem).split())))
     return Robustness(protocol, tuple(outcomes))
 
 
 @dataclass(frozen=True)
-class _Runner:
-    """The settings, each run over the same papers."""
+class _Settings:
+    """The settings, each run over the same papers by engines that are started."""
 
     papers: Sequence[Paper]
     protocol: Protocol
-    engines: Sequence[Command]
+    engines: Sequence[Sequence[Engine]]
+    infos: tuple[dict[str, Json], ...]
     folder: Path
-    timeout: float
     model: Embedder | None
 
-    def word_pieces(self) -> Outcome:
-        counting = WordPieces()
-        way = _way("word pieces", lambda log, paper, given: ask_varied(log, paper, given, cutter=counting.cut))
-        return self._outcome("word pieces", self.papers, self.protocol, way)
-
-    def dense(self) -> Outcome:
-        vectors, digests = dense.embedded(
-            self.papers, self.protocol, self.engines, self.folder, self.timeout, self.model
-        )
-        way = _way(
-            "dense",
-            lambda log, paper, given: ask_varied(log, paper, given, ranker=vectors.rank),
-            lambda paper: digests.get(paper.id, ""),
-        )
-        said = ", ".join(f"{cut:,} of {all_:,} of {name}" for name, (cut, all_) in vectors.longer.items())
-        note = f"MiniLM reads no more than 254 word pieces of a passage, and so not all of {said}."
-        return replace(self._outcome("dense", self.papers, self.protocol, way), note=note)
-
-    def no_abstract(self) -> Outcome:
-        if not any(paper.has_abstract for paper in self.papers):
-            raise Problem("no paper has an abstract")
-        papers = [without_abstract(paper) for paper in self.papers]
-        return self._outcome("without the abstract", papers, self.protocol, _way("text", ask_varied))
-
-    def headings(self, decided: Mapping[str, Units]) -> Outcome:
-        fixed = [policy for policy in self.protocol.policies if policy.kind == "fixed"]
+    def outcome(self, setting: str, decided: Mapping[str, Units]) -> Outcome:
+        """That of a setting. Raises Problem where it can't be run."""
+        if setting == "word pieces":
+            counting = WordPieces()
+            way = _way(setting, lambda log, paper, given: ask_varied(log, paper, given, cutter=counting.cut))
+            return Outcome(setting, self._run(setting, self.papers, self.protocol, way))
+        if setting == "dense":
+            return self._dense(setting)
+        if setting == "without the abstract":
+            if not any(paper.has_abstract for paper in self.papers):
+                raise Problem("no paper has an abstract")
+            papers = [without_abstract(paper) for paper in self.papers]
+            return Outcome(setting, self._run(setting, papers, self.protocol, _way("text", ask_varied)))
+        fixed = [policy.name for policy in self.protocol.policies if policy.kind == "fixed"]
         if not fixed:
             raise Problem("no policy has fixed windows")
         papers = [with_headings(paper) for paper in self.papers]
-        alone = self.protocol.only([policy.name for policy in fixed])
-        found = self._outcome("headings in the text", papers, alone, _way("text", ask_varied))
-        return replace(found, units={name: found.units.get(name, each) for name, each in decided.items()})
+        found = self._run(setting, papers, self.protocol.only(fixed), _way("text", ask_varied))
+        return Outcome(setting, {name: found.get(name, each) for name, each in decided.items()})
 
-    def _outcome(self, setting: str, papers: Sequence[Paper], protocol: Protocol, way: Way) -> Outcome:
+    def _dense(self, setting: str) -> Outcome:
+        vectors, digests = dense.embedded(self.papers, self.protocol, self.engines, self.model)
+        way = _way(
+            setting,
+            lambda log, paper, given: ask_varied(log, paper, given, ranker=vectors.rank),
+            lambda paper: digests.get(paper.id, ""),
+        )
+        said = ", ".join(f"{longer:,} of {count:,} of {name}" for name, (longer, count) in vectors.longer.items())
+        note = f"MiniLM reads no more than {LIMIT - 2} word pieces of a passage, and so not all of {said}."
+        return Outcome(setting, self._run(setting, self.papers, self.protocol, way), note=note)
+
+    def _run(self, setting: str, papers: Sequence[Paper], protocol: Protocol, way: Way) -> dict[str, Units]:
         with running.bar(len(papers), f"robustness, {setting}") as progress:
-            return Outcome(
-                setting,
-                _units(running.run(papers, protocol, self.engines, self.folder, self.timeout, progress, way)),
-            )
+            return _units(running.run_with(self.engines, self.infos, papers, protocol, self.folder, progress, way))
 
 
 def _way(name: str, ask: Callable[..., Any], of_paper: Callable[[Paper], Json] = lambda paper: "") -> Way:

@@ -75,33 +75,49 @@ def run(
     cache: Path | None = None,
     timeout: float = TIMEOUT,
     progress: Progress | None = None,
-    way: Way | None = None,
 ) -> Ran:
     """Ask all engines about all papers. `cache` is the folder of what is kept; by default one in the user's cache.
 
-    `way` asks otherwise than the experiment does. Raises EngineFailure, Differs, or Problem where the engines do not speak of the
-    same spec.
+    Raises EngineFailure, Differs, or Problem where the engines do not speak of the same spec.
     """
     folder = cache if cache is not None else cache_dir() / "budget"
     folder.mkdir(parents=True, exist_ok=True)
-    with started(engines, folder, timeout, 2 if len(papers) > _FEW else 1) as (running, infos):
-        keys = [_key(paper, protocol, infos, [] if way is None else [way.rests_on(paper)]) for paper in papers]
-        places = [folder / key[:2] / f"{key}.json" for key in keys]
-        done = [_kept(place) for place in places]
-        resumed = sum(each is not None for each in done)
-        for paper, figures in zip(papers, done, strict=True):
-            if progress is not None and figures is not None:
-                progress(paper.id)
+    with started(engines, folder, timeout, processes(papers)) as (running, infos):
+        return run_with(running, infos, papers, protocol, folder, progress)
 
-        def job(log: Log, paper: Paper) -> PaperFigures:
-            return (ask_paper if way is None else way.ask)(log, paper, protocol)
 
-        missing = [number for number, each in enumerate(done) if each is None]
-        for number, figures, _ in each_paper(running, papers, missing, job):
-            done[number] = figures
-            _keep(places[number], figures)
-            if progress is not None:
-                progress(papers[number].id)
+def processes(papers: Sequence[Paper]) -> int:
+    """Of each engine, for so many papers."""
+    return 2 if len(papers) > _FEW else 1
+
+
+def run_with(
+    running: Sequence[Sequence[Engine]],
+    infos: tuple[dict[str, Json], ...],
+    papers: Sequence[Paper],
+    protocol: Protocol,
+    folder: Path,
+    progress: Progress | None = None,
+    way: Way | None = None,
+) -> Ran:
+    """A run with engines that are started. `way` asks otherwise than the experiment does. Raises EngineFailure and Differs."""
+    keys = [_key(paper, protocol, infos, [] if way is None else [way.rests_on(paper)]) for paper in papers]
+    places = [folder / key[:2] / f"{key}.json" for key in keys]
+    done = [_kept(place) for place in places]
+    resumed = sum(each is not None for each in done)
+    for paper, figures in zip(papers, done, strict=True):
+        if progress is not None and figures is not None:
+            progress(paper.id)
+
+    def job(log: Log, paper: Paper) -> PaperFigures:
+        return (ask_paper if way is None else way.ask)(log, paper, protocol)
+
+    missing = [number for number, each in enumerate(done) if each is None]
+    for number, figures, _ in each_paper(running, papers, missing, job):
+        done[number] = figures
+        _keep(places[number], figures)
+        if progress is not None:
+            progress(papers[number].id)
     return Ran(tuple(each for each in done if each is not None), protocol, infos, resumed)
 
 
