@@ -83,10 +83,11 @@ def parity(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Every test of both languages; with arguments, pytest alone with these."""
+    """Every test of both languages, the report's in the browsers that are here; with arguments, pytest alone with these."""
     install(session, *group("tests"), extras="embed", files=(WEIGHTS,))
     if not session.posargs:
         session.run("npm", "test", "--prefix", "ts", external=True)
+        session.run("npm", "run", "test:browser", "--prefix", "ts", external=True)
     session.run("python", "-m", "pytest", *session.posargs)
 
 
@@ -140,6 +141,16 @@ def site(session: nox.Session) -> None:
                 session.run("chunkproof", "budget", "run", "--dataset", name, "--json", stdout=file, stderr=None)
             words += ["--budget", str(budget)]
         session.run("chunkproof", "report", *words)
+
+
+@nox.session
+def picture(session: nox.Session) -> None:
+    """docs/report.png, which README shows: atlas's report in Chromium. Or what follows `--`: a site and a folder for all its pictures."""
+    install(session)
+    words = session.posargs or [str(Path(session.create_tmp(), "atlas").resolve()), "docs/report.png"]
+    if not session.posargs:
+        session.run("chunkproof", "report", "--fixture", "atlas", "--out", words[0])
+    session.run("npm", "run", "shots", "--prefix", "ts", "--", *words, external=True)
 
 
 @nox.session

@@ -129,7 +129,7 @@ class View {
     const rows = check.stages.map((stage) => {
       const [all, done, bad] = [count(check.items, stage), count(outcomes, stage), count(differing, stage)];
       const state = bad ? "bad" : done < all ? "open" : "good";
-      const words = bad ? `✗ ${grouped(bad)} differ` : done === 0 ? "–" : done < all ? `${grouped(done)} so far` : "✓ all alike";
+      const words = bad ? `✗ ${grouped(bad)} differ${bad === 1 ? "s" : ""}` : done === 0 ? "–" : done < all ? `${grouped(done)} so far` : "✓ all alike";
       return h("tr", { class: `stage-${state}` },
         h("th", { scope: "row" }, stage), h("td", { class: "about" }, STAGES[stage] ?? ""), h("td", { class: "number" }, grouped(all)), h("td", { class: "state" }, words));
     });
@@ -144,7 +144,8 @@ class View {
     const { check, outcomes, differing, ended } = run;
     const seconds = `${(run.took / 1000).toLocaleString("en-GB", { maximumFractionDigits: 1 })} s`;
     const whose = check.golden === false ? "what both engines gave when this report was made" : "the golden ones";
-    this.#say(`${grouped(outcomes.length)} of ${grouped(check.items.length)} requests in ${seconds}, by ${nameOf(run.info)}.`);
+    const rest = check.left_out ? ` The command compares ${grouped(check.left_out)} values more, which are not asked here: raw lines, files, whole experiments.` : "";
+    this.#say(`${grouped(outcomes.length)} of ${grouped(check.items.length)} requests in ${seconds}, by ${nameOf(run.info)}.${rest}`);
     if (differing.length) return this.#differ(run);
     const sentence = ended === "all"
       ? `✓ All ${grouped(outcomes.length)} replies of ${check.fixture}, made anew in this browser, are bit for bit ${whose}.`
@@ -155,7 +156,7 @@ class View {
 
   async #differ(run: Run): Promise<void> {
     const { check, differing } = run;
-    const sentence = `✗ ${grouped(differing.length)} of ${grouped(run.outcomes.length)} replies are not as recorded.`;
+    const sentence = `✗ ${grouped(differing.length)} of ${grouped(run.outcomes.length)} replies ${differing.length === 1 ? "is" : "are"} not as recorded.`;
     const banner = h("p", { class: "banner bad", tabindex: "-1" }, sentence);
     this.#result.replaceChildren(banner);
     const worker: Engine = await engine();
@@ -203,6 +204,7 @@ export function asData(run: Run, site: Site): Json {
     engine: run.info,
     asked: outcomes.length,
     of: check.items.length,
+    left_out: check.left_out ?? 0,
     milliseconds: Math.round(run.took),
     stages,
     cause: run.cause as unknown as Json,

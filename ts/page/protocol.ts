@@ -28,6 +28,8 @@ export interface Check {
   golden?: boolean;
   stages: string[];
   items: Item[];
+  /** How many values the command compares beside these: they are in files, raw lines, or in golden files by the group. */
+  left_out?: number;
   vectors?: { [name: string]: Json };
   /** The words of the command that asks again, up to its `--case`. */
   repeat?: string[];

@@ -47,8 +47,9 @@ export async function portrait(site: string, path: string): Promise<void> {
   }
 }
 
-const [site, folder, ...rest] = process.argv.slice(2);
-if (process.argv[1]?.includes("shots") && site && folder) {
-  if (folder.endsWith(".png")) await portrait(site, folder);
-  else for (const path of await shots(site, folder, rest.length ? (rest as Name[]) : undefined)) console.log(path);
+/** Writes the pictures that were asked for; their paths. */
+export async function main(site: string, out: string, names: string[]): Promise<string[]> {
+  if (!out.endsWith(".png")) return shots(site, out, names.length ? (names as Name[]) : undefined);
+  await portrait(site, out);
+  return [out];
 }

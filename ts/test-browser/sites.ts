@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { TestProject } from "vitest/node";
+import { browsers } from "./browsers.ts";
 import { hostile } from "./hostile.ts";
 
 /** Every fixture that is embedded, and one whose texts try to be HTML. */
@@ -20,10 +21,11 @@ declare module "vitest" {
 }
 
 export default function setup(project: TestProject): () => void {
+  const sites: Record<string, string> = {};
   const folder = mkdtempSync(join(tmpdir(), "chunkproof-sites-"));
   const given = process.env["CHUNKPROOF_SITES"];
-  const sites: Record<string, string> = {};
-  for (const name of [...EMBEDDED, "hostile"]) {
+  const names = browsers().length > 0 ? [...EMBEDDED, "hostile"] : [];
+  for (const name of names) {
     const made = given && resolve(given, name);
     if (made && existsSync(join(made, "index.html"))) sites[name] = made;
     else make(name, (sites[name] = join(folder, name)), folder);
@@ -33,7 +35,7 @@ export default function setup(project: TestProject): () => void {
 }
 
 function make(name: string, out: string, folder: string): void {
-  const fixture = name === "hostile" ? hostile(join(folder, "fixture")) : name;
+  const fixture = name === "hostile" ? hostile(join(folder, "fixture", "hostile")) : name;
   const words = ["report", "--fixture", fixture, "--out", out];
   if (name === "papers") {
     const budget = join(folder, "budget.json");
@@ -43,7 +45,8 @@ function make(name: string, out: string, folder: string): void {
   chunkproof(words);
 }
 
-function chunkproof(words: string[]): Buffer {
+/** Runs the program; what it printed. */
+export function chunkproof(words: string[]): Buffer {
   const [program, ...before] = (process.env["CHUNKPROOF"] ?? "chunkproof").split(" ");
   return execFileSync(program!, [...before, ...words], { stdio: ["ignore", "pipe", "inherit"], maxBuffer: 1 << 28 });
 }
