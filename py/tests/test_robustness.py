@@ -250,6 +250,7 @@ def test_a_fixed_policy_comes_with_two_that_are_none(ran: Ran) -> None:
 def test_every_setting_is_run_over_its_own_questions(found: Robustness) -> None:
     outcomes = {each.setting: each for each in found.outcomes}
     assert list(outcomes) == [robustness.DECIDED, *robustness.SETTINGS]
+    assert outcomes["dense"].note.startswith("MiniLM reads the first 254 word pieces of a passage; of the passages ")
     asked = {name: _asked(each.units["paragraphs"]) for name, each in outcomes.items() if not each.reason}
     whole = sum(len(asking.scored(paper)) for paper in FEW)
     assert asked["as decided"] == asked["dense"] == asked["headings in the text"] == whole
@@ -277,7 +278,17 @@ def test_a_second_run_takes_papers_and_vectors_over(
     assert not [label for label in asked if "context" in label or "rankings" in label]
 
 
-def test_without_the_extra_the_row_says_how_to_get_it(
+def test_papers_that_only_an_abstract_answers_have_no_figure_without_it(
+    engines: list[Command], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(robustness, "SETTINGS", {"without the abstract": "without the abstract"})
+    alone = (replace(FEW[0], questions=FEW[0].questions[-1:]),)
+    ran = running.run(alone, small("paragraphs", "headed"), engines[:1], folder)
+    found = robustness.run(alone, ran, engines[:1], folder)
+    assert found.outcomes[1:] == (Outcome("without the abstract", {}, "no question is scored"),)
+
+
+def test_what_is_not_at_hand_is_named_in_its_row_and_the_rest_is_run(
     ran: Ran,
     engines: list[Command],
     folder: Path,
@@ -285,13 +296,21 @@ def test_without_the_extra_the_row_says_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch,
     calculator: Calculator,
 ) -> None:
+    def none(name: str) -> Path:
+        raise datasets.MissingData(f"{name} is not on this machine.")
+
     monkeypatch.setitem(sys.modules, "onnx", None)
+    monkeypatch.setattr(datasets, "path", none)
     made = robustness.make(robustness.run(FEW, ran, engines, folder), calculator)
-    row = next(row for row in made["rows"] if row["setting"] == "dense")
-    assert row["not_run"].endswith("python -m pip install 'chunkproof[embed]'")
-    assert f"It was not looked at with dense retrieval: {row['not_run']}." in made["sentence"]
-    others = [each for each in found.outcomes if each.setting != "dense" and not each.reason]
-    assert [row["setting"] for row in made["rows"] if "not_run" not in row] == [each.setting for each in others]
+    pieces, vectors = made["rows"][1:3]
+    assert pieces == {"setting": "word pieces", "not_run": "minilm-tokenizer is not on this machine."}
+    assert vectors["not_run"].endswith("python -m pip install 'chunkproof[embed]'")
+    assert "There is no figure counted in word pieces: minilm-tokenizer is not on this machine. " in made["sentence"]
+    assert f"There is no figure with dense retrieval: {vectors['not_run']}." in made["sentence"]
+    others = [each for each in found.outcomes if each.setting not in ("word pieces", "dense")]
+    assert [row["covered"] for row in made["rows"] if "not_run" not in row] == [
+        {name: sum(covered for covered, _ in each.units[name]) for name in each.units} for each in others
+    ]
 
 
 def test_the_order_holds_unless_two_change_places() -> None:
@@ -319,7 +338,7 @@ def test_the_table_and_the_sentence(calculator: Calculator) -> None:
     assert made["sentence"] == (
         "At 150 tokens the order of the policies is fixed-128 > headed > paragraphs. It holds counted in word pieces and with "
         "headings in the text of fixed windows. It does not hold without the abstract, where it is headed > fixed-128 > "
-        "paragraphs. It was not looked at with dense retrieval: the weights are not there."
+        "paragraphs. There is no figure with dense retrieval: the weights are not there."
     )
     assert [row.get("holds") for row in made["rows"]] == [True, True, None, False, True]
     assert made["rows"][0]["covered"] == {"fixed-128": 6, "paragraphs": 2, "headed": 4}

@@ -103,7 +103,8 @@ def run(
         settings = _Settings(papers, protocol, processes, infos, folder, model)
         for setting in SETTINGS:
             try:
-                outcomes.append(settings.outcome(setting, decided))
+                found = settings.outcome(setting, decided)
+                outcomes.append(found if any(found.units.values()) else Outcome(setting, {}, "no question is scored"))
             except Differs as error:
                 raise Differs(f"{setting}: {error}") from error
             except Problem as problem:
@@ -149,8 +150,8 @@ class _Settings:
             lambda log, paper, given: ask_varied(log, paper, given, ranker=vectors.rank),
             lambda paper: digests.get(paper.id, ""),
         )
-        said = ", ".join(f"{longer:,} of {count:,} of {name}" for name, (longer, count) in vectors.longer.items())
-        note = f"MiniLM reads no more than {LIMIT - 2} word pieces of a passage, and so not all of {said}."
+        longer = _listed([f"{more:,} of {count:,} ({name})" for name, (more, count) in vectors.longer.items()])
+        note = f"MiniLM reads the first {LIMIT - 2} word pieces of a passage; of the passages {longer} are longer."
         return Outcome(setting, self._run(setting, self.papers, self.protocol, way), note=note)
 
     def _run(self, setting: str, papers: Sequence[Paper], protocol: Protocol, way: Way) -> dict[str, Units]:
@@ -276,7 +277,7 @@ def _sentence(made: Mapping[str, Any]) -> str:
         for row in ran
         if not row["holds"]
     ]
-    said += [f"It was not looked at {SETTINGS[row['setting']]}: {row['not_run']}" for row in others if "not_run" in row]
+    said += [f"There is no figure {SETTINGS[row['setting']]}: {row['not_run']}" for row in others if "not_run" in row]
     notes = [row["note"] for row in ran if row["note"]]
     return " ".join([*(f"{each.removesuffix('.')}." for each in said), *notes])
 
