@@ -1,6 +1,7 @@
 /** The figure of part 5: recall over budget, a line a policy, and the interval of each policy's difference to the baseline. */
 import * as Plot from "@observablehq/plot";
-import { inWords, type Budget, type Measure } from "./budget.ts";
+import { inWords, measured, type Budget, type Measure } from "./budget.ts";
+import { asPicture } from "./plots.ts";
 import { grouped, h, onWidth } from "./site.ts";
 
 /** How each policy is drawn: the hue says the family, the dashes the size; no two policies share both. */
@@ -48,7 +49,7 @@ export function curves(budget: Budget, measure: Measure, tokens: number): HTMLEl
     } }, swatch(stroke, dash), policy);
     return h("li", {}, button);
   }));
-  const sentence = "Further up is better: each line is the share of questions whose evidence is in the context, for more and more tokens. "
+  const sentence = `Further up is better: each line is the share of questions for which the context holds ${measured(measure)}, for more and more tokens. `
     + `Press a name to bring its line forward, with its 95 % interval over papers drawn again as a band; until then that of ${budget.protocol.baseline} is shown.`;
   return h("div", {}, h("p", { class: "sentence" }, sentence), h("figure", { class: "card" }, plot, key), asTable(marks, policies), differences(budget, measure, tokens));
 }
@@ -86,9 +87,7 @@ function lines(marks: Mark[], width: number, forward: string | undefined, measur
       Plot.tip(marks, Plot.pointer({ x: "budget", y: "value", title: (mark: Mark) => `${mark.policy}\n${mark.printed} at ${grouped(mark.budget)} tokens`, fill: "var(--card)" })),
     ],
   });
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", `Share of questions with evidence in the context (${measure}) over the budget in tokens, a line for each of ${order.length} policies. The figures are in the table below.`);
-  return svg;
+  return asPicture(svg, `Share of questions with evidence in the context (${measure}) over the budget in tokens, a line for each of ${order.length} policies. The figures are in the table below.`);
 }
 
 /** What a line looks like, for the legend. */
@@ -141,9 +140,7 @@ function forest(gaps: Gap[], baseline: string, width: number): Element {
       Plot.tip(gaps, Plot.pointerY({ x: "difference", y: "policy", title: ({ policy, title }: Gap) => `${policy}\n${title}`, fill: "var(--card)" })),
     ],
   });
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", `Difference of each policy to ${baseline} with its interval: ${gaps.map(({ policy, title }) => `${policy} ${title}`).join("; ")}.`);
-  return svg;
+  return asPicture(svg, `Difference of each policy to ${baseline} with its interval: ${gaps.map(({ policy, title }) => `${policy} ${title}`).join("; ")}.`);
 }
 
 function asTable(marks: Mark[], policies: string[]): HTMLElement {

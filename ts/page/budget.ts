@@ -51,6 +51,9 @@ const MEASURES: [Measure, string][] = [
   ["strict", "all the evidence that any annotator marked"],
 ];
 
+/** What is counted, in words. */
+export const measured = (measure: Measure): string => MEASURES.find(([each]) => each === measure)![1];
+
 /** The columns of the table: where the figure is printed, by measure, its heading, and what it means. */
 const COLUMNS: [keys: Record<Measure, string>, heading: string, about: string][] = [
   [{ any: "any", strict: "strict" }, "found", "share of questions with that evidence in the context"],

@@ -1,6 +1,7 @@
 /** The figures of part 2, drawn by Observable Plot from what the table prints: recall over depth and over chunk size, and cuts by chance. */
 import * as Plot from "@observablehq/plot";
 import { asTable, words } from "./figures.ts";
+import { asPicture } from "./plots.ts";
 import { h, onWidth, s, type Config, type Exact, type Row, type Site } from "./site.ts";
 
 const KINDS = ["fixed", "recursive", "semantic"];
@@ -89,7 +90,7 @@ function lines(points: readonly Point[], chart: Chart): HTMLElement {
     // On a narrow screen the names stand in the legend alone.
     const names = width >= 460;
     const options = (labels: Plot.Markish[]): Plot.PlotOptions => ({
-      width, height, marginLeft: 44, marginRight: names ? longest * 7.2 + 22 : 16, marginTop: 26, marginBottom: 42, ariaLabel: `${chart.title}. The data stand in the table below.`, className: "chart",
+      width, height, marginLeft: 44, marginRight: names ? longest * 7.2 + 22 : 16, marginTop: 26, marginBottom: 42, className: "chart",
       x: { ...chart.x, ticks: [...chart.x.ticks], tickFormat: (value: number) => String(value), inset: 6 },
       y: { label: chart.y, grid: true, nice: true, ticks: 6 },
       marks: [
@@ -101,7 +102,7 @@ function lines(points: readonly Point[], chart: Chart): HTMLElement {
     });
     let plot = Plot.plot(options([]));
     if (names) plot = Plot.plot(options(endLabels(points, series, look, plot)));
-    box.replaceChildren(plot);
+    box.replaceChildren(asPicture(plot, `${chart.title}. The data stand in the table below.`));
   });
   return h("figure", { class: "card" }, h("figcaption", {}, h("strong", {}, chart.title), h("span", { class: "sentence" }, chart.sentence)), box, legend(series, look), chart.table);
 }
@@ -143,9 +144,8 @@ export function chances(rows: readonly Row[]): HTMLElement {
   const ranged = data.filter(({ low, high }) => low !== null && high !== null);
   const box = h("div", { class: "plot" });
   onWidth(box, (width) => {
-    box.replaceChildren(Plot.plot({
+    box.replaceChildren(asPicture(Plot.plot({
       width, height: 52 + data.length * 34, marginLeft: 112, marginRight: 20, marginTop: 10, marginBottom: 40, className: "chart",
-      ariaLabel: "Answers that are cut: expected by chance, with its range, and seen. The data stand in the table below.",
       x: { label: "answers cut", grid: true, zero: true, nice: true, tickFormat: (value: number) => (Number.isInteger(value) ? String(value) : "") },
       y: { type: "band", label: null, domain: data.map(({ config }) => config), tickSize: 0 },
       marks: [
@@ -154,7 +154,7 @@ export function chances(rows: readonly Row[]): HTMLElement {
         Plot.dot(data.filter(({ seen }) => seen !== null), { y: "config", x: "seen", fill: "var(--lost)", stroke: "var(--card)", strokeWidth: 1.5, r: 6.5, symbol: "diamond" }),
         Plot.tip(data, Plot.pointerY({ y: "config", x: "seen", fill: "var(--card)", stroke: "var(--strong-line)", title: ({ config, seen, expected, low, high }) => `${config}\nseen ${seen}${expected === null ? "\nits cuts follow the text, so chance says nothing" : `\nexpected ${expected}\nby chance ${low} to ${high}`}` })),
       ],
-    }));
+    }), "Answers that are cut: expected by chance, with its range, and seen. The data stand in the table below."));
   });
   const swatch = (...children: SVGElement[]): SVGElement => s("svg", { width: 30, height: 18, viewBox: "0 0 30 18", "aria-hidden": "true" }, ...children);
   const columns = Object.keys(rows[0]!);

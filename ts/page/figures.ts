@@ -109,7 +109,7 @@ export class Figures {
 function recompute(name: string, command: string | undefined, span: number): [Node | string, HTMLElement?] {
   if (!command) return [""];
   const below = h("tr", { class: "below", hidden: true }, h("td", { colspan: span }, h("div", { class: "command" }, h("code", {}, command), copyButton(() => command, "Copy", `Copy the command that recomputes ${name}`))));
-  const button = h("button", { type: "button", class: "how-button", "aria-expanded": "false", "aria-label": `The command that recomputes ${name}` }, "recompute");
+  const button = h("button", { type: "button", class: "how-button", "aria-expanded": "false", "aria-label": `Recompute ${name}: show the command` }, "recompute");
   button.addEventListener("click", () => {
     below.hidden = !below.hidden;
     button.setAttribute("aria-expanded", String(!below.hidden));

@@ -1,0 +1,45 @@
+/** Reports as the tests meet them: what their folder holds, and the two ways in which a reader opens it. */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Page } from "puppeteer-core";
+import type { Site } from "../page/site.ts";
+import { dataOf } from "./person.ts";
+import { serve } from "./serve.ts";
+
+/** From a folder, and from a server. */
+export const WAYS = ["file", "http"] as const;
+export type Way = (typeof WAYS)[number];
+
+/** The data that a report shows, out of the file that it lies in. */
+export const held = (folder: string): Site => dataOf<{ site: Site }>(folder, "site").site;
+
+/** A report's address, and how to take it away again. */
+export async function address(way: Way, folder: string): Promise<{ address: string; close: () => Promise<void> }> {
+  return way === "http" ? serve(folder) : { address: pathToFileURL(join(folder, "index.html")).href, close: async () => undefined };
+}
+
+/** The words of the first element, of every element that a selector finds. */
+export const text = (page: Page, selector: string): Promise<string> => page.$eval(selector, (element) => element.textContent ?? "");
+export const texts = (page: Page, selector: string): Promise<string[]> => page.$$eval(selector, (elements) => elements.map((element) => element.textContent ?? ""));
+
+/** The words of a table's body, row by row. */
+export const cells = (page: Page, table: string): Promise<string[][]> =>
+  page.$eval(table, (element) => [...element.querySelectorAll("tbody tr")].map((row) => [...row.querySelectorAll("th, td")].map((cell) => cell.textContent ?? "")));
+
+/** Waits until the page stands still, which scrolls smoothly to what was asked for. */
+export const settled = (page: Page): Promise<void> =>
+  page.evaluate(() => new Promise<void>((resolve) => {
+    let last = NaN, same = 0;
+    const look = (): void => {
+      same = scrollY === last ? same + 1 : 0;
+      last = scrollY;
+      if (same > 5) resolve();
+      else requestAnimationFrame(look);
+    };
+    look();
+  }));
+
+/** Gives an element the keyboard's focus. */
+export const focus = (page: Page, selector: string): Promise<void> => page.$eval(selector, (element) => (element as HTMLElement).focus());
+
+export const pause = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds));
