@@ -12,7 +12,7 @@ async function unmoved(visit: Visit): Promise<void> {
   await new Promise((done) => setTimeout(done, 200)); // an image's fault comes late
   const found = await visit.page.evaluate((mark) => ({
     mark: (globalThis as unknown as Record<string, unknown>)[mark],
-    images: document.querySelectorAll("img, iframe, object, embed, style, base, meta[http-equiv=refresh]").length,
+    images: document.querySelectorAll("img, iframe, object, embed, base, meta[http-equiv=refresh]").length,
     scripts: [...document.scripts].map((script) => script.getAttribute("src")).filter((src) => !/^(page|data\/\w+)\.js$/.test(src ?? "")),
     handlers: [...document.querySelectorAll("*")].filter((element) => [...element.attributes].some(({ name }) => name.startsWith("on"))).map(({ localName }) => localName),
     // A direction override ends with its block at the latest; text beside it in the same block has to be isolated from it.

@@ -76,8 +76,11 @@ async function answered(visit: Visit, text: string): Promise<string> {
   return read(visit, "#own .own-status");
 }
 
-/** What the clipboard holds, pasted with the keyboard into a field that the page does not have. */
-async function clipboard(visit: Visit): Promise<string> {
+/** Presses a button that copies, waits until it says that it has, and pastes into a field that the page does not have. */
+async function copied(visit: Visit, label: string): Promise<string> {
+  const button = await visit.page.waitForSelector(`#own ::-p-xpath(.//button[.=${JSON.stringify(label)}])`);
+  await button!.click();
+  await visit.page.waitForFunction((pressed) => pressed!.textContent === "Copied", {}, button);
   await visit.page.evaluate(() => {
     const field = document.body.appendChild(document.createElement("textarea"));
     field.id = "pasted";
@@ -110,32 +113,35 @@ inEachBrowser((person) => {
 
   test.each(PROTOCOLS)("the engine and its tokenizer are asked for when the reader begins, and not before, over %s:", async (protocol) => {
     const visit = await person.visit(mini, { protocol });
-    const data = (): string[] => visit.files.filter((name) => name.startsWith("data/"));
+    const data = (): Promise<(string | null)[]> => visit.page.evaluate(() => [...document.scripts].map((script) => script.getAttribute("src")).filter((src) => src !== "page.js"));
     for (const part of ["table", "check", "own"]) await visit.page.$eval(`#${part}`, (section) => section.scrollIntoView());
     await press(visit, "own", "Copy the command");
-    expect(data()).toEqual(["data/site.js"]);
+    expect(await data()).toEqual(["data/site.js"]);
     await type(visit, "Boats leave.");
     await answered(visit, "Boats leave.");
-    expect(data().sort()).toEqual(["data/site.js", "data/tokenizer.js", "data/worker.js"]);
+    expect((await data()).sort()).toEqual(["data/site.js", "data/tokenizer.js", "data/worker.js"]);
+    // Firefox's driver tells of no file: the requests themselves are known over http.
+    if (protocol === "http") expect(visit.files.filter((name) => name.startsWith("data/")).sort()).toEqual(["data/site.js", "data/tokenizer.js", "data/worker.js"]);
     expect(await shown(visit)).toEqual(["Boats leave."]);
   });
 
   test.each(PROTOCOLS)("a text that is typed is cut while it is typed, and again at every choice, over %s:", async (protocol) => {
     const visit = await person.visit(mini, { protocol });
     const heard = await listen(visit);
-    await type(visit, "Boats leave at nine. The sea is calm.");
-    expect(await answered(visit, "Boats leave at nine. The sea is calm.")).toMatch(/^1 chunk, the longest of 9 tokens\. The text has 37 characters in 9 pieces of 9 tokens\. Cut in \d+ ms\.$/);
+    const text = "The boat is late. The sea is calm.";
+    await type(visit, text);
+    expect(await answered(visit, text)).toMatch(/^1 chunk, the longest of 10 tokens\. The text has 34 characters in 10 pieces of 10 tokens\. Cut in \d+ ms\.$/);
     await expect.poll(async () => (await heard()).at(-1)).toMatch(/^1 chunk, /);
     await set(visit, "#own-size", "5");
     await visit.page.waitForFunction(() => document.querySelectorAll("#own .own-chunk").length === 2);
-    expect(await shown(visit)).toEqual(["Boats leave at nine.", " The sea is calm."]);
+    expect(await shown(visit)).toEqual(["The boat is late.", " The sea is calm."]);
     await visit.page.locator("#own input[value=fixed]").click();
     await set(visit, "#own-size", "4");
     await set(visit, "#own-overlap", "2");
     await visit.page.waitForFunction(() => document.querySelector("#own .own-shared"));
-    expect(await shown(visit)).toEqual(["Boats leave at nine", " at nine. The", ". The sea is", " sea is calm."]);
-    expect(await visit.page.$$eval("#own .own-shared", (marks) => marks.map((mark) => mark.textContent))).toEqual([" at nine", ". The", " sea is"]);
-    expect(await read(visit, "#own .own-head")).toMatch(/^1 of 4 · \[0, 19\) · 4 tokens$/);
+    expect(await shown(visit)).toEqual(["The boat is late", " is late. The", ". The sea is", " sea is calm."]);
+    expect(await visit.page.$$eval("#own .own-shared", (marks) => marks.map((mark) => mark.textContent))).toEqual([" is late", ". The", " sea is"]);
+    expect(await read(visit, "#own .own-head")).toMatch(/^1 of 4 · \[0, 16\) · 4 tokens$/);
     await set(visit, "#own-overlap", "4");
     await visit.page.waitForFunction(() => document.querySelector("#own .own-status")!.textContent.startsWith("✗"));
     expect(await read(visit, "#own .own-status")).toBe("✗ The engine refuses this, bad_setting: overlap 4 must be below size 4");
@@ -150,11 +156,10 @@ inEachBrowser((person) => {
     await drop(visit, "#own", { name: "notes.md", text: TEXT });
     await answered(visit, TEXT);
     const pieces = await visit.page.$$eval("#own .own-piece", (all) => all.map((piece) => [piece.textContent, piece.getAttribute("data-tokens")]));
-    expect(pieces.slice(0, 5)).toEqual([["#", null], [" The", null], [" ferry", null], ["↵\n↵\n", null], ["Boats", null]]);
+    expect(pieces.slice(0, 5)).toEqual([["#", null], [" The", null], [" ferry", null], ["↵\n↵\n", null], ["Boats", "2"]]);
     expect(pieces.map(([text]) => text).join("")).toContain("<U+202E>ropes");
     const tokens = pieces.reduce((sum, [, count]) => sum + Number(count ?? 1), 0);
     expect(await read(visit, "#own .own-status")).toContain(` in ${pieces.length} pieces of ${tokens} tokens.`);
-    expect(tokens).toBeGreaterThan(pieces.length); // 𝒳 is a piece of several
   });
 
   test.each([["recursive", "64", {}], ["fixed", "16", { "#own-overlap": "4" }]] as const)("JSON and command of %s are those of the program", async (kind, size, more) => {
@@ -165,13 +170,10 @@ inEachBrowser((person) => {
     await set(visit, "#own-size", size);
     for (const [selector, value] of Object.entries(more)) await set(visit, selector, value);
     await answered(visit, text);
-    await press(visit, "own", "Copy the command");
-    const command = await clipboard(visit);
+    const command = await copied(visit, "Copy the command");
     expect(command).toBe(`chunkproof chunk 'my notes.md' --kind ${kind} --size ${size} ${kind === "fixed" ? "--overlap 4" : "--paragraphs blank_line"}`);
-    const wanted = commanded(text, command.split(" ").slice(4));
-    await press(visit, "own", "Copy the JSON");
-    await visit.page.waitForFunction(() => document.querySelector("#own .own-output")!.textContent.includes("Copied"));
-    expect(JSON.parse(await clipboard(visit))).toEqual(wanted);
+    const wanted = commanded(text, command.replace("'my notes.md'", "").split(" ").filter(Boolean).slice(2));
+    expect(JSON.parse(await copied(visit, "Copy the JSON"))).toEqual(wanted);
     await press(visit, "own", "Download the JSON");
     expect(JSON.parse(await person.download("chunks.json"))).toEqual(wanted);
     expect(Number(await visit.page.$eval("#own .view", (view) => (view as HTMLElement).dataset["chunks"]))).toBe((wanted as { chunks: object[] }).chunks.length);
@@ -179,11 +181,11 @@ inEachBrowser((person) => {
 
   test("a text is pasted, dropped as a text, opened as a file whose line ends stay, or refused with the way out", async () => {
     const visit = await person.visit(mini);
-    // What the page copies is pasted into the field.
-    await press(visit, "own", "Copy the command");
+    const command = await copied(visit, "Copy the command");
     await clear(visit);
     await paste(visit);
-    await answered(visit, await read(visit, "#own .own-command"));
+    await answered(visit, command);
+    expect(await shown(visit)).toEqual([command]);
 
     await drop(visit, "#own .own-settings", { text: "not meant for the text" }); // beside the source
     await drop(visit, "#own .own-source", { text: "Dropped as a text." });
@@ -210,23 +212,20 @@ inEachBrowser((person) => {
     const text = long(person, 200_000);
     await drop(visit, "#own", { name: "long.txt", text });
     await answered(visit, text);
-    const times: number[] = [];
+    // When each key came, and when the answer to it was in the page and about to be painted.
+    await visit.page.evaluate(() => {
+      const log = ((globalThis as unknown as { log: object }).log = { key: 0, times: [] as number[] });
+      const status = document.querySelector("#own .own-status")!;
+      document.getElementById("own-text")!.addEventListener("input", () => (log.key = performance.now()));
+      new MutationObserver(() => { if (status.textContent.includes("has ")) requestAnimationFrame(() => log.times.push(performance.now() - log.key)); }).observe(status, { childList: true, characterData: true, subtree: true });
+    });
     await visit.page.focus("#own-text");
     for (let i = 1; i <= 9; i++) {
-      const answer = visit.page.evaluate((chars) => new Promise<number>((resolve) => {
-        let key = 0;
-        document.getElementById("own-text")!.addEventListener("input", () => (key = performance.now()), { once: true });
-        const status = document.querySelector("#own .own-status")!;
-        const seen = new MutationObserver(() => {
-          if (!status.textContent.includes(chars)) return;
-          seen.disconnect();
-          requestAnimationFrame(() => resolve(performance.now() - key)); // the list is in the page and about to be painted
-        });
-        seen.observe(status, { childList: true, characterData: true, subtree: true });
-      }), `has ${(Array.from(text).length + i).toLocaleString("en-GB")} character`);
       await visit.page.keyboard.press("x");
-      times.push(await answer);
+      await answered(visit, text + "x".repeat(i));
     }
+    const times = await visit.page.evaluate(() => (globalThis as unknown as { log: { times: number[] } }).log.times);
+    expect(times).toHaveLength(9);
     times.sort((a, b) => a - b);
     console.log(`${person.name}: 200 kB answered after ${times.map(Math.round).join(", ")} ms`);
     expect(times[4]).toBeLessThan(ANSWER);
