@@ -45,9 +45,8 @@ export class Source {
     return this.#held ?? this.#area.value;
   }
 
-  /** Takes a text into the field, or beside it where the field would be slow or change it. */
-  take(text: string, name: string): void {
-    const bytes = text.length > MOST / 3 ? new Blob([text]).size : 0;
+  /** Takes a text into the field, or beside it where the field would be slow or change it. Its bytes are counted only where nobody has. */
+  take(text: string, name: string, bytes = text.length > MOST / 3 ? new Blob([text]).size : 0): void {
     if (bytes > MOST) return this.#tooLong(bytes, name);
     this.name = name;
     this.#hold(text.length > EDITED || text.includes("\r") ? text : undefined);
@@ -104,7 +103,7 @@ export class Source {
   async #open(file: File): Promise<void> {
     if (file.size > MOST) return this.#tooLong(file.size, file.name);
     try {
-      this.take(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await file.arrayBuffer()), file.name);
+      this.take(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await file.arrayBuffer()), file.name, file.size);
     } catch (fault) {
       this.#listener.refused(fault instanceof TypeError ? `${file.name} is not UTF-8 text` : `${file.name} cannot be read`);
     }

