@@ -34,14 +34,17 @@ export async function shots(site: string, folder: string, names: Name[] = ["chro
   return made;
 }
 
-/** Writes README's picture: the first screen of the report on a laptop, light. */
+/** Writes README's picture: one text cut three ways, from the heading to the legend, on a laptop, light. */
 export async function portrait(site: string, path: string): Promise<void> {
-  const visitor = await Visitor.start("chromium", { still: true });
+  const visitor = await Visitor.start("chromium");
   try {
-    const visit = await visitor.open(pathToFileURL(join(resolve(site), "index.html")).href, { width: 1280, height: 800, still: true });
-    await visit.page.evaluate(() => document.getElementById("tracks")!.scrollIntoView());
+    const visit = await visitor.open(pathToFileURL(join(resolve(site), "index.html")).href, { width: 1280, height: 1200 });
     await new Promise((done) => setTimeout(done, 300));
-    await visit.page.screenshot({ path: path as `${string}.png` });
+    const clip = await visit.page.evaluate(() => {
+      const [head, figure] = ["#tracks h2", "#tracks figure"].map((selector) => document.querySelector(selector)!.getBoundingClientRect()) as [DOMRect, DOMRect];
+      return { x: 0, y: Math.round(head.top + scrollY - 16), width: 1280, height: Math.round(figure.bottom - head.top + 32) };
+    });
+    await visit.page.screenshot({ path: path as `${string}.png`, clip, captureBeyondViewport: true });
   } finally {
     await visitor.close();
   }
