@@ -338,8 +338,15 @@ def test_the_table_and_the_sentence(calculator: Calculator) -> None:
     assert made["sentence"] == (
         "At 150 tokens the order of the policies is fixed-128 > headed > paragraphs. It holds counted in word pieces and with "
         "headings in the text of fixed windows. It does not hold without the abstract, where it is headed > fixed-128 > "
-        "paragraphs. There is no figure with dense retrieval: the weights are not there."
+        "paragraphs. An interval of a difference from paragraphs is not on the side of 0 where it is as decided: headed counted in "
+        "word pieces (0.000, 0.000 to 0.000). There is no figure with dense retrieval: the weights are not there."
     )
+    steady = replace(given, outcomes=(given.outcomes[0], replace(given.outcomes[0], setting="dense")))
+    assert robustness.make(steady, calculator)["sentence"] == (
+        "At 150 tokens the order of the policies is fixed-128 > headed > paragraphs. It holds with dense retrieval. "
+        "Every interval of a difference from paragraphs is on the side of 0 where it is as decided."
+    )
+    assert made["rows"][0]["side"] == {"fixed-128": 1, "headed": 1}
     assert [row.get("holds") for row in made["rows"]] == [True, True, None, False, True]
     assert made["rows"][0]["covered"] == {"fixed-128": 6, "paragraphs": 2, "headed": 4}
     assert made["rows"][0]["any"] == {"fixed-128": 0.6, "paragraphs": 0.2, "headed": 0.4}

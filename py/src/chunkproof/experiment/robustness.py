@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from chunkproof.audit.arithmetic import Calculator
+from chunkproof.audit.arithmetic import Calculator, exact
 from chunkproof.datasets import cache_dir
 from chunkproof.embed import Embedder
 from chunkproof.engines import TIMEOUT, Engine
@@ -237,6 +237,7 @@ def _row(
         deciding["measure"]: {name: rows.number(each) for name, each in doubles.items()},
         "difference": {},
         "interval": {},
+        "side": {},
         "order": order,
         "holds": holds(decided, rates),
         "note": outcome.note,
@@ -259,6 +260,7 @@ def _row(
             rows.number(ok["difference"]),
             [rows.number(low), rows.number(high)],
         )
+        row["side"][name] = (exact(low) > 0) - (exact(high) < 0)
         printed["difference"][name], printed["interval"][name] = signed[0], signed[1:]
     return row
 
@@ -277,9 +279,24 @@ def _sentence(made: Mapping[str, Any]) -> str:
         for row in ran
         if not row["holds"]
     ]
+    said.append(_sides(made, decided, ran))
     said += [f"There is no figure {SETTINGS[row['setting']]}: {row['not_run']}" for row in others if "not_run" in row]
     notes = [row["note"] for row in ran if row["note"]]
     return " ".join([*(f"{each.removesuffix('.')}." for each in said), *notes])
+
+
+def _sides(made: Mapping[str, Any], decided: Mapping[str, Any], ran: Sequence[Mapping[str, Any]]) -> str:
+    """Which differences from the baseline are not on the side of 0, or on both, where they are as decided."""
+    turned = []
+    for row in ran:
+        for name, side in row["side"].items():
+            if side != decided["side"][name]:
+                low, high = row["printed"]["interval"][name]
+                figures = f"{row['printed']['difference'][name]}, {low} to {high}"
+                turned.append(f"{name} {SETTINGS[row['setting']]} ({figures})")
+    if not turned:
+        return f"Every interval of a difference from {made['baseline']} is on the side of 0 where it is as decided"
+    return f"An interval of a difference from {made['baseline']} is not on the side of 0 where it is as decided: {_listed(turned)}"
 
 
 def _listed(names: Sequence[str]) -> str:
