@@ -1,4 +1,4 @@
-"""The project's commands: `nox -s parity` (the default), tests, lint, golden, audit, site, fuzz, bench; `nox -l` lists them.
+"""The project's commands: `nox -s parity` (the default), tests, lint, golden, audit, site, picture, fuzz, bench: `nox -l`.
 
 What follows `--` goes to the command inside: `nox -s parity -- --fixture edge`, `nox -s tests -- -k wheel`.
 With CI set, every session installs the versions of requirements/lock.txt; `nox -s lock` renews them.
@@ -145,7 +145,7 @@ def site(session: nox.Session) -> None:
 
 @nox.session
 def picture(session: nox.Session) -> None:
-    """docs/report.png, which README shows: atlas's report in Chromium. Or what follows `--`: a site and a folder for all its pictures."""
+    """docs/report.png, README's picture of atlas's report; with `-- SITE FOLDER`, each part of a site, light and dark."""
     install(session)
     words = session.posargs or [str(Path(session.create_tmp(), "atlas").resolve()), "docs/report.png"]
     if not session.posargs:
