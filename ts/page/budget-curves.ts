@@ -2,7 +2,7 @@
 import * as Plot from "@observablehq/plot";
 import { inWords, measured, type Budget, type Measure } from "./budget.ts";
 import { asPicture } from "./plots.ts";
-import { grouped, h, onWidth } from "./site.ts";
+import { grouped, h, onWidth, scrolling } from "./site.ts";
 
 /** How each policy is drawn: the hue says the family, the dashes the size; no two policies share both. */
 const STYLES: Record<string, { hue: string; dash: string }> = {
@@ -147,7 +147,7 @@ function asTable(marks: Mark[], policies: string[]): HTMLElement {
   const budgets = [...new Set(marks.map(({ budget }) => budget))].sort((a, b) => a - b);
   const of = (policy: string, budget: number): string => marks.find((mark) => mark.policy === policy && mark.budget === budget)?.printed ?? "–";
   return h("details", {}, h("summary", {}, "The figures of this picture"),
-    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Figures of the curves" }, h("table", { class: "data" },
+    scrolling("Figures of the curves", h("table", { class: "data" },
       h("caption", { class: "visually-hidden" }, "Share of questions covered, by policy and budget in tokens"),
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Policy"), ...budgets.map((budget) => h("th", { scope: "col", class: "number" }, grouped(budget))))),
       h("tbody", {}, ...policies.map((policy) => h("tr", {}, h("th", { scope: "row" }, policy), ...budgets.map((budget) => h("td", { class: "number" }, of(policy, budget)))))))));

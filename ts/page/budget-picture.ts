@@ -57,7 +57,8 @@ function one({ paper, title, question, budget, length, evidence, policies }: Pic
   return h("figure", { class: "card" },
     h("figcaption", {}, h("strong", { dir: "auto" }, question), h("span", { class: "budget-paper" }, " in ", h("bdi", {}, title ?? paper), `, ${grouped(length)} characters${budget ? `; budget ${grouped(budget)} tokens` : ""}`)),
     h("div", { class: "budget-rows", "aria-hidden": "true" }, h("div", { class: "budget-row budget-heads" }, h("span", {}, "policy"), h("span", {}, "the paper"), h("span", { class: "budget-used" }, "tokens")), ...rows),
-    h("ul", { class: "legend" }, h("li", {}, sample("evidence"), "evidence"), h("li", {}, sample("sent"), "what the policy put into the context"), h("li", {}, sample("hit"), "evidence that is in the context")),
+    h("ul", { class: "legend" }, h("li", {}, sample("evidence"), "evidence"), h("li", {}, sample("sent"), "what the policy put into the context"), h("li", {}, sample("hit"), "evidence that is in the context"),
+      h("li", {}, h("b", { class: "held" }, "✓"), "enough of each evidence paragraph is there"), h("li", {}, h("b", { class: "not-held" }, "✗"), "not enough")),
     h("details", {}, h("summary", {}, "The same in words"),
       h("p", {}, `Evidence stands at ${spans(evidence)}.`),
       h("ul", {}, ...policies.map(({ policy, context, tokens, any }) => h("li", {}, h("strong", {}, policy), ` (${inWords(policy)}), ${grouped(tokens)} tokens${any === undefined ? "" : Number(any) ? ", covers it" : ", does not cover it"}: ${spans(context)}`)))));

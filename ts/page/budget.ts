@@ -1,7 +1,7 @@
 /** Part 5: how often the evidence is in a context of so many tokens, by policy, and what one question's contexts look like. */
 import { curves } from "./budget-curves.ts";
 import { picture, type Picture } from "./budget-picture.ts";
-import { announce, grouped, h, type Mount } from "./site.ts";
+import { announce, grouped, h, scrolling, type Mount } from "./site.ts";
 
 /** Which questions count: the evidence of some annotator is whole in the context, or that of all annotators. */
 export type Measure = "any" | "strict";
@@ -167,7 +167,7 @@ class View {
       ["index", "chunks in the index of all papers"], ["verdict", "by the rule that was fixed before the run, at its one budget"]];
     return h("div", {},
       h("p", { class: "sentence" }, `${grouped(scored)} questions about ${grouped(papers)} papers, ${grouped(this.#tokens)} tokens for each. ▲ marks the largest share; ${protocol.baseline} is the baseline.`),
-      region(`Every policy at ${grouped(this.#tokens)} tokens`, h("table", { class: "data" },
+      scrolling(`Every policy at ${grouped(this.#tokens)} tokens`, h("table", { class: "data" },
         h("caption", { class: "visually-hidden" }, `Every policy at ${grouped(this.#tokens)} tokens`),
         h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "policy"), ...about.map(([heading, about]) => h("th", { scope: "col", class: heading === "verdict" ? null : "number", title: about }, heading)))),
         h("tbody", {}, ...rows.map(line)))),
@@ -190,11 +190,11 @@ function sliced(slices: Slice[], budget: number): HTMLElement {
     h("tr", { class: "budget-cut" }, h("th", { scope: "rowgroup", colspan: policies.length + 2 }, CUTS[cut] ?? cut)),
     ...slices.filter((slice) => slice.cut === cut).map(({ name, questions, printed, winners }) => h("tr", {},
       h("th", { scope: "row" }, name === "yes_no" ? "yes/no" : name.replaceAll("_", " ")), number(grouped(questions)),
-      ...policies.map((policy) => number(printed[policy] ?? "–", winners.includes(policy)))))));
+      ...policies.map((policy) => number(printed[policy] ?? "–", winners.includes(policy) && winners.length < policies.length))))));
   const said = slices.flatMap(({ paragraph }) => (paragraph ? [h("li", {}, paragraph)] : []));
   return h("div", {},
     h("p", { class: "sentence" }, `The share of questions with all of one annotator’s evidence within ${grouped(budget)} tokens, among questions of one kind. ▲ marks the largest of a row; a row of few questions says little.`),
-    region("Kinds of question", h("table", { class: "data" },
+    scrolling("Kinds of question", h("table", { class: "data" },
       h("caption", { class: "visually-hidden" }, "Share of questions covered, by kind of question and policy"),
       h("thead", {}, h("tr", {}, ...["kind", "questions", ...policies].map((name, i) => h("th", { scope: "col", class: i ? "number" : null }, name)))),
       ...bodies)),
@@ -223,9 +223,4 @@ function number(text: string, best = false): HTMLElement {
 function shown(value: Printed[string] | undefined): string {
   if (value === null || value === undefined) return "–";
   return typeof value === "string" ? value : value.join(" … ");
-}
-
-/** Something wide that is scrolled by itself, by keyboard too. */
-function region(name: string, child: HTMLElement): HTMLElement {
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name }, child);
 }

@@ -1,5 +1,5 @@
 /** Tables of figures that can be sorted, and the exact value behind a figure where the pointer or the focus is. */
-import { announce, copyButton, h, type Exact, type Row } from "./site.ts";
+import { announce, copyButton, h, scrolling, type Exact, type Row } from "./site.ts";
 
 export interface Column {
   readonly key: string;
@@ -36,7 +36,7 @@ export class Figures {
     this.#columns = columns;
     this.#tip = tip;
     const commands = h("th", { scope: "col", class: "how" }, h("span", { class: "visually-hidden" }, "The command that recomputes the row"));
-    this.table = h("table", { class: "data figures" }, h("caption", {}, caption), h("thead", {}, h("tr", {}, ...columns.map((column) => this.#head(column)), commands)), this.#body);
+    this.table = h("table", { class: "data figures" }, h("caption", {}, h("span", { class: "caption" }, caption)), h("thead", {}, h("tr", {}, ...columns.map((column) => this.#head(column)), commands)), this.#body);
     this.table.addEventListener("keydown", (event) => this.#move(event));
   }
 
@@ -193,8 +193,8 @@ export class Tip {
 /** What a figure shows, as a table that can be opened below it. */
 export function asTable(caption: string, heads: readonly string[], rows: readonly (readonly (string | null | undefined)[])[]): HTMLDetailsElement {
   return h("details", { class: "alternative" }, h("summary", {}, "The figure as a table"),
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption }, h("table", { class: "data" },
-      h("caption", {}, caption),
+    scrolling(caption, h("table", { class: "data" },
+      h("caption", {}, h("span", { class: "caption" }, caption)),
       h("thead", {}, h("tr", {}, ...heads.map((head, i) => h("th", { scope: "col", class: i ? "number" : "" }, head)))),
       h("tbody", {}, ...rows.map(([first, ...cells]) => h("tr", {}, h("th", { scope: "row" }, first ?? NOTHING), ...cells.map((cell) => h("td", { class: "number" }, cell ?? NOTHING))))))));
 }

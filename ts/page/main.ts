@@ -22,6 +22,13 @@ function show(id: string, mount: Mount, site: Site): void {
   section.hidden = root.hidden;
 }
 
+/** The views in the order of the page: where no text is cut, what the page is about is the experiment. */
+function ordered(site: Site): typeof VIEWS {
+  if (site.configs.length || !site.budget) return VIEWS;
+  document.querySelector("main > section")!.before(document.getElementById("budget")!);
+  return VIEWS.toSorted(([a], [b]) => Number(b === "budget") - Number(a === "budget"));
+}
+
 /** The list of parts at the top, of those that are shown. */
 function parts(): void {
   document.getElementById("parts")!.replaceChildren(
@@ -31,9 +38,24 @@ function parts(): void {
   );
 }
 
+const NUMBERS = ["no", "one", "two", "three"];
+
+/** What this page shows, in a sentence. */
+function shown(site: Site, ways: number): string {
+  const parts = [
+    ways > 0 && `where ${NUMBERS[ways]} ${ways > 1 ? "ways" : "way"} of cutting ${ways > 1 ? "fall" : "falls"}`,
+    site.table && "what the search then finds",
+    site.budget && "which way of cutting puts the evidence for an answer before a model",
+  ].filter(Boolean);
+  return parts.length ? `This page shows ${parts.join(", ")}, and lets you check every figure in your own browser.` : "This page lets you check every reply in your own browser.";
+}
+
 /** Title, what is at hand, and the digest that everything rests on. */
 function introduce(site: Site): void {
   document.title = `${site.fixture} · chunkproof report`;
+  const ways = new Set(site.configs.filter(({ name }) => site.chunks[name]).map(({ kind }) => kind)).size;
+  document.getElementById("shown")!.textContent = shown(site, ways);
+  document.getElementById("tracks-title")!.textContent = `One text, cut ${ways > 1 ? `${NUMBERS[ways]} ways` : "one way"}`;
   const parity = site.table?.parity;
   const counts = [
     site.documents.length > 0 && `${site.documents.length} documents`,
@@ -59,7 +81,7 @@ function start(): void {
     return;
   }
   introduce(site);
-  const [first, ...others] = VIEWS;
+  const [first, ...others] = ordered(site);
   show(...first!, site);
   parts();
   // Two frames on, the first view has been painted.

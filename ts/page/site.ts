@@ -244,6 +244,17 @@ export function copyButton(text: () => string, label = "Copy", name?: string): H
   return button;
 }
 
+/** Something wide that is scrolled by itself, by keyboard too; as long as more of it lies beyond, its edge says so. */
+export function scrolling(name: string, child: HTMLElement): HTMLElement {
+  const box = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name }, child);
+  const look = (): void => void box.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+  box.addEventListener("scroll", look, { passive: true });
+  const observer = new ResizeObserver(look);
+  observer.observe(box);
+  observer.observe(child);
+  return box;
+}
+
 /** Whether the reader asks for less motion. */
 export const stillness = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
 

@@ -103,7 +103,7 @@ class Picture {
   /** The text, a bar for each sentence, with the answers over it. */
   #sentences(): SVGElement[] {
     const { doc, answers } = this.#scene;
-    const parts: SVGElement[] = [label(0, 15, "the text, a bar a sentence")];
+    const parts: SVGElement[] = [label(0, 15, "the text, a bar for each sentence")];
     doc.sentences.forEach((start, i) => {
       const end = doc.sentences[i + 1] ?? doc.length;
       if (!this.#visible(start, end)) return;

@@ -1,7 +1,7 @@
 /** Part 2: the table as both engines printed it, sortable, with the exact value behind each figure; curves.ts draws what it says. */
 import { chances, overDepth, overSize } from "./curves.ts";
 import { Figures, Tip, type Column, type Line } from "./figures.ts";
-import { h, type Mount, type Row, type Site } from "./site.ts";
+import { h, scrolling, type Mount, type Row, type Site } from "./site.ts";
 
 const CONFIG: Column = { key: "config", title: "config", words: true, means: "The chunker and its size in tokens; o is for overlap." };
 const METHOD: Column = { key: "method", title: "method", words: true, means: "How chunks are ranked: by words (bm25), by vectors (dense), or both (rrf, weighted)." };
@@ -56,7 +56,7 @@ function retrieval(site: Site, rows: readonly Row[], tip: Tip): Node[] {
   show();
   return [
     h("h3", {}, "The table"),
-    h("p", { class: "sentence" }, "A row is a way of cutting with a way of searching. Longer bars are better, and the best of each column is bold; rest on a figure, or focus it and use the arrow keys, for its exact value."),
+    h("p", { class: "sentence" }, "A row is a way of cutting with a way of searching: bm25 by words, dense by meaning, rrf and weighted by both. More is better, and the best of each column is bold. Rest on a figure, or focus it and use the arrow keys, for its exact value."),
     h("div", { class: "bar table-bar" }, labelled("Method", methods), labelled("Config", configs), count),
     scrolling("The table", figures.table), glossary(columns),
   ];
@@ -94,7 +94,7 @@ function curves(site: Site, rows: readonly Row[]): Node[] {
 function chance(site: Site, rows: readonly Row[]): Node[] {
   const said = site.wording?.["cuts"];
   return [
-    h("h3", {}, "Is that many lost answers bad luck?"),
+    h("h3", {}, "Are the lost answers bad luck?"),
     h("p", { class: "sentence" }, `A window that ends after a fixed number of tokens cuts some answers by chance alone; the range holds at least 95 % of what chance would do.${said ? ` Here, ${said}.` : ""}`),
     chances(rows),
   ];
@@ -108,10 +108,6 @@ function choice(id: string, all: string | null, rows: readonly Row[], key: strin
 
 function labelled(name: string, control: HTMLElement): HTMLElement {
   return h("div", { class: "field" }, h("label", { for: control.id }, name), control);
-}
-
-function scrolling(name: string, table: HTMLElement): HTMLElement {
-  return h("div", { class: "scroll", role: "region", "aria-label": name, tabindex: 0 }, table);
 }
 
 function glossary(columns: readonly Column[]): Node {

@@ -2,7 +2,7 @@
 import { Clock } from "./animation.ts";
 import { reading } from "./marks.ts";
 import { chunkAt, filling, Model, reason, type Doc, type Track } from "./model.ts";
-import { announce, grouped, h, onWidth, s, stillness, type Config, type Mount } from "./site.ts";
+import { announce, grouped, h, onWidth, s, scrolling, stillness, type Config, type Mount } from "./site.ts";
 import { curveOf, draw, hatch, rows, scale, sized, type Scene } from "./stretch.ts";
 
 const DENSITY = 4.2; // code points a pixel
@@ -72,7 +72,8 @@ class Player {
     });
     const place = h("div", { class: "place" }, h("label", { for: "place" }, "Place in the document"), this.#map, this.#place);
     this.#box.after(place);
-    const pane = h("div", { class: "reading" }, this.#head, this.#why, this.#pane);
+    const key = h("p", { class: "hint" }, "The chunk’s own text is shaded; what stands before and after it is grey. A stroke with a letter is a cut: F fixed, R recursive, S semantic.");
+    const pane = h("div", { class: "reading" }, this.#head, this.#why, key, this.#pane);
     const lost = this.#lostAt.options.length ? this.#lostBox() : "";
     return [h("div", { class: "cut-three" }, figure, h("div", { class: "beneath" }, pane, lost))];
   }
@@ -271,12 +272,12 @@ class Player {
     this.#words.textContent = this.#sentence();
     this.#head.textContent = chunk ? `${track.config.name}: chunk ${grouped(scene.chunk + 1)} of ${grouped(track.chunks.length)}` : track.config.name;
     const whole = chunk && (scene.at === null || scene.at >= chunk.end);
-    this.#why.textContent = !chunk ? "" : `Code points ${grouped(chunk.start)} to ${grouped(chunk.end)}, ${grouped(chunk.tokens)} tokens. ${whole ? reason(track, scene.doc, scene.chunk) : "Still being filled."}`;
+    this.#why.textContent = !chunk ? "" : `Characters ${grouped(chunk.start)} to ${grouped(chunk.end)}, ${grouped(chunk.tokens)} tokens. ${whole ? reason(track, scene.doc, scene.chunk) : "Still being filled."}`;
     this.#pane.replaceChildren(...reading(scene));
     this.#place.max = String(Math.max(0, scene.doc.length - scene.span));
     this.#place.value = String(scene.from);
     this.#place.disabled = scene.span >= scene.doc.length;
-    this.#place.setAttribute("aria-valuetext", `code points ${grouped(scene.from)} to ${grouped(Math.round(scene.from + scene.span))} of ${grouped(scene.doc.length)}`);
+    this.#place.setAttribute("aria-valuetext", `characters ${grouped(scene.from)} to ${grouped(Math.round(scene.from + scene.span))} of ${grouped(scene.doc.length)}`);
     if (this.#alternative.open) this.#list(scene);
   }
 
@@ -284,7 +285,7 @@ class Player {
   #sentence(): string {
     const { site } = this.#model;
     const chosen = site.questions[this.#question];
-    const where = `The stretch of “${this.#doc.id}” around code point ${grouped(Math.round(this.#from + this.#span / 2))}, cut by ${listed(this.#configs.map(({ name }) => name))}.`;
+    const where = `The stretch of “${this.#doc.id}” around character ${grouped(Math.round(this.#from + this.#span / 2))}, cut by ${listed(this.#configs.map(({ name }) => name))}.`;
     if (!chosen) return where;
     const answer = this.#doc.points.slice(chosen.start, chosen.end);
     const cut = this.#tracks.filter(({ lost }) => lost.has(this.#question)).map(({ config }) => config.name);
@@ -399,7 +400,7 @@ class Player {
   #alternativeOf(): Node {
     this.#alternative.append(
       h("summary", {}, "The figure as a table"),
-      h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "The figure as a table" }, h("table", { class: "data" }, h("caption", {}, "What stands in this stretch, track by track"), h("thead", {}, h("tr", {}, ...["Track", "What", "Code points", "How much"].map((name) => h("th", { scope: "col" }, name)))), this.#rows)),
+      scrolling("The figure as a table", h("table", { class: "data" }, h("caption", {}, "What stands in this stretch, track by track"), h("thead", {}, h("tr", {}, ...["Track", "What", "Characters", "How much"].map((name) => h("th", { scope: "col" }, name)))), this.#rows)),
     );
     this.#alternative.addEventListener("toggle", () => this.#alternative.open && this.#list(this.#scene));
     return this.#alternative;
@@ -415,6 +416,7 @@ class Player {
     if (curveOf(this.#tracks)) {
       items.push([swatch(s("line", { class: "threshold", x1: 0, x2: 30, y1: 9, y2: 9 })), "the threshold"], [swatch(s("line", { class: "break", x1: 15, x2: 15, y1: 0, y2: 18 }), s("rect", { class: "dip", x: 11, y: 6, width: 8, height: 8 })), "a break: sentences so unlike that the semantic chunker cuts"]);
     }
+    items.push([swatch(s("line", { class: "axis", x1: 1, x2: 29, y1: 6, y2: 6 }), s("line", { class: "axis", x1: 15, x2: 15, y1: 6, y2: 12 })), "characters (Unicode code points) from the start of the document"]);
     return h("ul", { class: "legend" }, ...items.map(([picture, words]) => h("li", {}, picture, words)));
   }
 }

@@ -135,7 +135,7 @@ describe.each(browsers())("one text, cut three ways, in %s", (name) => {
       expect(await heading(page)).toBe(`fixed-256: chunk 3 of ${count("fixed-256")}`);
       const [start, end, tokens] = chunks("fixed-256", shown)[2]!;
       expect((await texts(page, ".pane .inside")).join("")).toBe(points.slice(start, end));
-      expect(await text(page, ".why")).toContain(`Code points ${grouped(start)} to ${grouped(end)}, ${grouped(tokens)} tokens.`);
+      expect(await text(page, ".why")).toContain(`Characters ${grouped(start)} to ${grouped(end)}, ${grouped(tokens)} tokens.`);
       await page.keyboard.press("ArrowLeft");
       expect(await heading(page)).toBe(`fixed-256: chunk 2 of ${count("fixed-256")}`);
       await page.keyboard.press("ArrowDown");
