@@ -137,8 +137,9 @@ def site(session: nox.Session) -> None:
         words = ["--fixture", name, "--out", f"site/{name}", "--if-data"]
         if Path("fixtures", name, "papers.json").is_file():
             budget = Path(session.create_tmp(), "budget.json").resolve()
+            run = ["budget", "run", "--dataset", name, "--json", "--curves", str(budget.with_suffix(".svg"))]
             with budget.open("w", encoding="utf-8") as file:
-                session.run("chunkproof", "budget", "run", "--dataset", name, "--json", stdout=file, stderr=None)
+                session.run("chunkproof", *run, stdout=file, stderr=None)
             words += ["--budget", str(budget)]
         session.run("chunkproof", "report", *words)
 

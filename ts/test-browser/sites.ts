@@ -39,7 +39,7 @@ function make(name: string, out: string, folder: string): void {
   const words = ["report", "--fixture", fixture, "--out", out];
   if (name === "papers") {
     const budget = join(folder, "budget.json");
-    writeFileSync(budget, chunkproof(["budget", "run", "--dataset", "papers", "--json"]));
+    writeFileSync(budget, chunkproof(["budget", "run", "--dataset", "papers", "--json", "--curves", join(folder, "curves.svg")]));
     words.push("--budget", budget);
   }
   chunkproof(words);
