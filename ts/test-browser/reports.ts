@@ -10,8 +10,8 @@ import { serve } from "./serve.ts";
 export const WAYS = ["file", "http"] as const;
 export type Way = (typeof WAYS)[number];
 
-/** The data that a report shows, out of the file that it lies in. */
-export const held = (folder: string): Site => dataOf<{ site: Site }>(folder, "site").site;
+/** The data that a report shows, out of the file that it lies in. Where no browser is, no report is made, and nothing is held. */
+export const held = (folder: string | undefined): Site => (folder === undefined ? ({} as Site) : dataOf<{ site: Site }>(folder, "site").site);
 
 /** A report's address, and how to take it away again. */
 export async function address(way: Way, folder: string): Promise<{ address: string; close: () => Promise<void> }> {

@@ -158,7 +158,7 @@ describe.each(browsers())("what the search finds, in %s", (name) => {
   });
 });
 
-test("atlas has what these tests look for", () => {
+test.skipIf(!folder)("atlas has what these tests look for", () => {
   expect(Object.keys(table.rows[0]!)).toEqual(expect.arrayContaining(COLUMNS));
   expect(new Set(table.rows.map((row) => row["method"])).size).toBeGreaterThan(2);
 });
