@@ -1,9 +1,11 @@
 /** Part 1: one text, cut three ways. What can be operated, and the state behind it; stretch.ts draws, marks.ts shows the text. */
 import { Clock } from "./animation.ts";
+import { lostList } from "./lost.ts";
 import { reading } from "./marks.ts";
 import { chunkAt, filling, Model, reason, type Doc, type Track } from "./model.ts";
 import { announce, grouped, h, onWidth, s, scrolling, stillness, type Config, type Mount } from "./site.ts";
-import { curveOf, draw, hatch, rows, scale, sized, type Scene } from "./stretch.ts";
+import { draw, rows, scale, type Scene } from "./stretch.ts";
+import { drawMap, keysHint, legend, sentence, shortened } from "./tracks-words.ts";
 
 const DENSITY = 4.2; // code points a pixel
 const NARROWEST = 2200; // code points of a stretch, however narrow the screen
@@ -43,9 +45,6 @@ class Player {
   readonly #all = h("button", { type: "button" }, "Show all cuts");
   readonly #documents = h("select", { id: "document" });
   readonly #questions = h("select", { id: "question" });
-  readonly #lostAt = h("select", { id: "lost-at" });
-  readonly #lostList = h("ol", { class: "lost-list" });
-  readonly #lostCount = h("p", { class: "lost-count" });
   readonly #rows = h("tbody");
   readonly #alternative = h("details", { class: "alternative" });
   readonly #box = h("div", { class: "player", role: "group", tabindex: 0, "aria-label": "The stretch. Space plays and pauses, left and right arrows step by chunk, up and down arrows choose the track." });
@@ -61,9 +60,8 @@ class Player {
   elements(): Node[] {
     this.#fillDocuments();
     this.#fillQuestions();
-    this.#fillLost();
     this.#operate();
-    const figure = h("figure", { class: "card" }, this.#controls(), this.#words, this.#box, this.#legend(), keysHint(), this.#alternativeOf());
+    const figure = h("figure", { class: "card" }, this.#controls(), this.#words, this.#box, legend(this.#tracks), keysHint(), this.#alternativeOf());
     this.#box.append(this.#svg);
     onWidth(this.#box, (width) => {
       this.#width = Math.round(width / scale());
@@ -74,7 +72,7 @@ class Player {
     this.#box.after(place);
     const key = h("p", { class: "hint" }, "The chunk’s own text is shaded; what stands before and after it is grey. A stroke with a letter is a cut: F fixed, R recursive, S semantic.");
     const pane = h("div", { class: "reading" }, this.#head, this.#why, key, this.#pane);
-    const lost = this.#lostAt.options.length ? this.#lostBox() : "";
+    const lost = lostList(this.#model.site, this.#configs.map(({ name }) => name), (question, config) => this.#goLost(question, config));
     return [h("div", { class: "cut-three" }, figure, h("div", { class: "beneath" }, pane, lost))];
   }
 
@@ -109,7 +107,6 @@ class Player {
     });
     this.#documents.addEventListener("change", () => this.#open(Number(this.#documents.value)));
     this.#questions.addEventListener("change", () => this.#go(Number(this.#questions.value)));
-    this.#lostAt.addEventListener("change", () => this.#listLost());
     this.#place.addEventListener("input", () => {
       this.#pause();
       this.#at = null;
@@ -251,7 +248,7 @@ class Player {
     this.#from = this.#clamp(this.#from);
     const scene = this.#scene;
     draw(this.#svg, scene, this.#width);
-    this.#drawMap(scene);
+    drawMap(this.#map, scene, this.#width);
     this.#label();
     // Text and words are heavier than the picture: while it plays, ten times a second are enough.
     const now = performance.now();
@@ -269,7 +266,7 @@ class Player {
   #write(scene: Scene): void {
     const track = scene.tracks[scene.active]!;
     const chunk = track.chunks[scene.chunk];
-    this.#words.textContent = this.#sentence();
+    this.#words.textContent = sentence(scene);
     this.#head.textContent = chunk ? `${track.config.name}: chunk ${grouped(scene.chunk + 1)} of ${grouped(track.chunks.length)}` : track.config.name;
     const whole = chunk && (scene.at === null || scene.at >= chunk.end);
     this.#why.textContent = !chunk ? "" : `Characters ${grouped(chunk.start)} to ${grouped(chunk.end)}, ${grouped(chunk.tokens)} tokens. ${whole ? reason(track, scene.doc, scene.chunk) : "Still being filled."}`;
@@ -279,34 +276,6 @@ class Player {
     this.#place.disabled = scene.span >= scene.doc.length;
     this.#place.setAttribute("aria-valuetext", `characters ${grouped(scene.from)} to ${grouped(Math.round(scene.from + scene.span))} of ${grouped(scene.doc.length)}`);
     if (this.#alternative.open) this.#list(scene);
-  }
-
-  /** What the figure shows, in one sentence. */
-  #sentence(): string {
-    const { site } = this.#model;
-    const chosen = site.questions[this.#question];
-    const where = `The stretch of “${this.#doc.id}” around character ${grouped(Math.round(this.#from + this.#span / 2))}, cut by ${listed(this.#configs.map(({ name }) => name))}.`;
-    if (!chosen) return where;
-    const answer = this.#doc.points.slice(chosen.start, chosen.end);
-    const cut = this.#tracks.filter(({ lost }) => lost.has(this.#question)).map(({ config }) => config.name);
-    const held = this.#configs.map(({ name }) => name).filter((name) => !cut.includes(name));
-    const fate = !cut.length ? `${listed(held)} ${held.length > 1 ? "all hold it" : "holds it"} whole` : held.length ? `no chunk of ${listed(cut, "or")} holds it whole; ${listed(held)} ${held.length > 1 ? "do" : "does"}` : `no chunk of ${listed(cut, "or")} holds it whole`;
-    return `“${chosen.text}” The answer is “${shortened(answer, 140)}”: ${fate}.`;
-  }
-
-  /** The whole document as a strip: where answers are, which of them are lost in a track, and where the stretch lies. */
-  #drawMap(scene: Scene): void {
-    const width = this.#width, height = 22;
-    const x = (point: number): number => (point / Math.max(1, scene.doc.length)) * width;
-    sized(this.#map, width, height);
-    this.#map.replaceChildren(
-      s("rect", { class: "bed", x: 0, y: 4, width, height: height - 8, rx: 3 }),
-      ...scene.answers.map(([index, { start, end }]) => {
-        const lost = scene.tracks.some((track) => track.lost.has(index));
-        return s("rect", { class: lost ? "lost-tick" : "tick", x: x(start), y: lost ? 0 : 6, width: Math.max(2, x(end) - x(start)), height: lost ? height : height - 12 });
-      }),
-      s("rect", { class: "window", x: x(scene.from) + 1, y: 1, width: Math.max(6, x(scene.span) - 2), height: height - 2, rx: 4 }),
-    );
   }
 
   #say(): void {
@@ -361,25 +330,6 @@ class Player {
     this.#questions.value = String(this.#question);
   }
 
-  #fillLost(): void {
-    const counted = this.#model.site.configs.filter(({ name }) => this.#model.site.lost[name]);
-    this.#lostAt.append(...counted.map(({ name }) => h("option", { value: name }, name)));
-    const first = this.#configs.find(({ name }) => this.#model.site.lost[name]?.length)?.name ?? counted[0]?.name;
-    if (first !== undefined) this.#lostAt.value = first;
-    if (counted.length) this.#listLost();
-  }
-
-  #listLost(): void {
-    const { site } = this.#model;
-    const config = this.#lostAt.value;
-    const lost = site.lost[config] ?? [];
-    this.#lostCount.textContent = `${grouped(lost.length)} of ${grouped(site.questions.length)} answers are in no chunk of ${config} as a whole.`;
-    this.#lostList.replaceChildren(...lost.map((index) => {
-      const question = site.questions[index]!;
-      return h("li", {}, h("button", { type: "button", click: () => this.#goLost(index, config) }, h("bdi", {}, question.text), h("span", { class: "where" }, site.documents[question.document]!.id)));
-    }));
-  }
-
   /** Goes to an answer that a config loses, with that config on its track. */
   #goLost(question: number, name: string): void {
     const config = this.#model.site.configs.find((each) => each.name === name)!;
@@ -393,10 +343,6 @@ class Player {
     this.#words.scrollIntoView({ block: "start", behavior: stillness() ? "auto" : "smooth" });
   }
 
-  #lostBox(): Node {
-    return h("div", { class: "lost" }, h("h3", {}, h("label", { for: "lost-at" }, "Lost at "), this.#lostAt), this.#lostCount, this.#lostList);
-  }
-
   #alternativeOf(): Node {
     this.#alternative.append(
       h("summary", {}, "The figure as a table"),
@@ -405,37 +351,8 @@ class Player {
     this.#alternative.addEventListener("toggle", () => this.#alternative.open && this.#list(this.#scene));
     return this.#alternative;
   }
-
-  #legend(): Node {
-    const swatch = (...children: SVGElement[]): SVGElement => s("svg", { width: 30, height: 18, viewBox: "0 0 30 18", "aria-hidden": "true" }, ...children);
-    const items: [SVGElement, string][] = [
-      ...this.#configs.map(({ kind }): [SVGElement, string] => [swatch(s("g", { class: `track k-${kind}` }, s("rect", { class: "chunk even", x: 1, y: 1, width: 28, height: 16, rx: 3 }))), `a ${kind} chunk, with its tokens`]),
-      [swatch(s("rect", { class: "answer", x: 8, y: 2, width: 14, height: 14 })), "an answer"],
-      [swatch(hatch("hatch-legend"), s("rect", { class: "hatched", x: 5, y: 1, width: 20, height: 16, fill: "url(#hatch-legend)" })), "an answer that no chunk of the track holds whole"],
-    ];
-    if (curveOf(this.#tracks)) {
-      items.push([swatch(s("line", { class: "threshold", x1: 0, x2: 30, y1: 9, y2: 9 })), "the threshold"], [swatch(s("line", { class: "break", x1: 15, x2: 15, y1: 0, y2: 18 }), s("rect", { class: "dip", x: 11, y: 6, width: 8, height: 8 })), "a break: sentences so unlike that the semantic chunker cuts"]);
-    }
-    items.push([swatch(s("line", { class: "axis", x1: 1, x2: 29, y1: 6, y2: 6 }), s("line", { class: "axis", x1: 15, x2: 15, y1: 6, y2: 12 })), "characters (Unicode code points) from the start of the document"]);
-    return h("ul", { class: "legend" }, ...items.map(([picture, words]) => h("li", {}, picture, words)));
-  }
-}
-
-function keysHint(): HTMLElement {
-  const key = (name: string): Node => h("kbd", {}, name);
-  return h("p", { class: "hint keys" }, "In the figure: ", key("Space"), " plays and pauses, ", key("←"), " ", key("→"), " step by chunk, ", key("↑"), " ", key("↓"), " choose the track.");
 }
 
 function field(name: string, control: HTMLElement, kind = ""): HTMLElement {
   return h("div", { class: `field ${kind}`.trim() }, h("label", { for: control.id }, name), control);
-}
-
-/** a, b and c. */
-function listed(names: readonly string[], word = "and"): string {
-  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}`;
-}
-
-function shortened(text: string, most: number): string {
-  const points = [...text];
-  return points.length <= most ? text : `${points.slice(0, most - 1).join("").trimEnd()}…`;
 }
