@@ -1,4 +1,4 @@
-"""The picture of README: a stretch of a text cut three ways, and an answer that one of them cuts in two.
+"""The picture of docs/cuts.md: a stretch of a text cut three ways, and an answer that one of them cuts in two.
 
 `python -m chunkproof.picture --out docs/cuts.svg`. All that it shows comes from an engine's replies on a fixture; the drawing is
 plain SVG that follows the reader's light or dark scheme.
