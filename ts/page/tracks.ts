@@ -150,6 +150,7 @@ class Player {
       this.#at = chunks.find(({ start }) => start >= this.#from)?.start ?? 0;
     }
     this.#clock.start(doc.tokensTo(this.#at));
+    this.#svg.scrollIntoView({ block: "nearest" }); // what plays is seen, and moves nothing if it is already
     this.#draw();
     announce("Playing");
   }

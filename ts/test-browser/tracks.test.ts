@@ -87,6 +87,8 @@ describe.each(browsers())("one text, cut three ways, in %s", (name) => {
       await page.select("#speed", "500");
       await page.click(".play");
       expect(await text(page, ".play")).toBe("Pause");
+      await settled(page);
+      expect(await page.$eval(".stretch", (svg) => svg.getBoundingClientRect().bottom <= innerHeight + 1)).toBe(true);
       const counts = await page.evaluate(() => new Promise<string[]>((resolve) => {
         const seen: string[] = [];
         const look = (): void => {
@@ -160,6 +162,7 @@ describe.each(browsers())("one text, cut three ways, in %s", (name) => {
       expect(await text(page, "#stretch-words")).toContain(question);
       await page.click(".play");
       await page.waitForSelector(".chunk.filling");
+      await settled(page);
       await page.click(".play");
       expect((await stretch(page)).from).toBeGreaterThanOrEqual(shown.from);
     });
