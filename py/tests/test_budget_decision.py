@@ -10,7 +10,8 @@ from scipy import stats
 
 from chunkproof import bootstrap, parity
 from chunkproof.audit.arithmetic import Calculator
-from chunkproof.experiment import cost, curves, decision, ledger, slices
+from chunkproof.experiment import cost, curves, decision, evidence, ledger, slices
+from chunkproof.experiment.papers import Annotator, Paper, Paragraph, Question
 from chunkproof.problems import Problem
 
 
@@ -171,6 +172,24 @@ def test_the_interval_holds_the_true_difference_about_95_times_in_100():
 )
 def test_section_classes(name, wanted):
     assert slices.section_class(name) == wanted
+
+
+@pytest.mark.parametrize(
+    ("kinds", "wanted"),
+    [
+        (["extractive", "extractive"], "extractive"),
+        (["extractive", "yes_no"], "mixed"),
+        (["unanswerable"], "mixed"),
+        (["unanswerable", "free_form"], "mixed"),
+    ],
+)
+def test_every_question_is_in_a_slice_of_answers(kinds, wanted):
+    """Also one whose annotator marks evidence and says that there is no answer: slices add up to the whole."""
+    paper = Paper("p", "", "The sea.", (Paragraph(0, 8, None),), (), ())
+    asked = Question("q", "What?", tuple(Annotator(str(i), kind, ("The sea.",)) for i, kind in enumerate(kinds)))
+    found = slices.traits(paper, asked, evidence.map_evidence(paper, asked, evidence.Mapper(paper)))
+    assert found["answer"] == wanted
+    assert all(found[cut] in names for cut, names in slices.CUTS.items())
 
 
 def question(answer, a, b):

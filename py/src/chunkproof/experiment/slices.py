@@ -23,6 +23,7 @@ CUTS: Mapping[str, tuple[str, ...]] = {
     "section": ("introduction", "related work", "method", "results", "other", "several"),
     "position": ("first third", "middle third", "last third"),
 }
+_FORMS = set(CUTS["answer"])
 _WORDS = (
     ("introduction", ("introduction",)),
     ("related work", ("related", "background", "previous work")),
@@ -55,7 +56,7 @@ def traits(paper: Paper, question: Question, mapped: Mapped) -> dict[str, str]:
     classes = {_class_of(paper, place) for place in union}
     third = 3 * paper.paragraphs[union[0]].start // len(paper.text)
     return {
-        "answer": kinds.pop() if len(kinds) == 1 else "mixed",
+        "answer": next(iter(kinds)) if len(kinds) == 1 and kinds <= _FORMS else "mixed",
         "evidence": "one" if len(union) == 1 else "several",
         "section": classes.pop() if len(classes) == 1 else "several",
         "position": CUTS["position"][third],
