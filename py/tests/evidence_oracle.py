@@ -65,7 +65,7 @@ class Paper:
         given: list[tuple[str | None, str]] = [(None, source["abstract"])]
         given += [(part["section_name"] or "", text) for part in source["full_text"] for text in part["paragraphs"]]
         kept = [(name, text) for name, text in given if text.strip(WHITE)]
-        self.left_out = len(given) - len(kept)
+        self.left_out = len(given) - len(kept) - (not source["abstract"])
         self.text = "\n\n".join(text for _, text in kept)
         pieces = ask(engine, "pieces", text=self.text)["pieces"]
         self.starts = [piece["start"] for piece in pieces]
@@ -118,9 +118,11 @@ def mapped(paper: Paper, string: str) -> tuple[str, int | None]:
     for step, form in same.items():
         if form(string) in (forms := [form(text) for text in texts]):
             return step, forms.index(form(string))
+    if not fold(string):
+        return "none", None
     if fold(string) in map(fold, paper.names) or (fold(string) == "Abstract" and paper.paragraphs[0].section is None):
         return "section_name", None
-    inside = [i for i, text in enumerate(texts) if fold(string) and fold(string) in fold(text)]
+    inside = [i for i, text in enumerate(texts) if fold(string) in fold(text)]
     return ("inside", inside[0]) if inside else ("none", None)
 
 
@@ -154,7 +156,7 @@ class Question:
         self.union = {index for found, _ in self.sets for index in found}
         self.union_missed = "none" in steps
         reasons = {
-            "unanswerable": all(answer["unanswerable"] for answer in answers),
+            "unanswerable": bool(answers) and all(answer["unanswerable"] for answer in answers),
             "unmatched_only": not self.union and "none" in steps,
             "float_only": not self.union and "float" in steps and "section_name" not in steps,
             "no_text_evidence": not self.union,
@@ -254,7 +256,10 @@ def oracle(papers: list[dict[str, Any]], command: list[str], budgets: tuple[int,
     owners: list[int] = []  # the paper of each question that is not excluded
     for number, source in enumerate(papers):
         paper = Paper(engine, source)
-        counts["excluded"].update(paragraphs_left_out=paper.left_out, papers_without_sections=not paper.names)
+        counts["excluded"].update(
+            paragraphs_left_out=paper.left_out,
+            papers_without_sections=all(each.section is None for each in paper.paragraphs),
+        )
         questions = [Question(paper, question, counts["evidence"]) for question in source["qas"]]
         counts["excluded"].update(question.excluded for question in questions)
         questions = [question for question in questions if not question.excluded]
