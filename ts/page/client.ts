@@ -67,11 +67,9 @@ export class Engine {
 
 let running: Promise<Engine> | undefined;
 
-/** The engine of this page; a new one where the last one was closed. */
-export async function engine(): Promise<Engine> {
-  const held = await running?.catch(() => undefined);
-  if (held && !held.closed) return held;
-  running = start();
+/** The engine of this page, one however many ask at once; a new one where the last one was closed or did not start. */
+export function engine(): Promise<Engine> {
+  running = running?.then((held) => (held.closed ? start() : held), start) ?? start();
   return running;
 }
 

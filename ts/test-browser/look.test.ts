@@ -203,8 +203,8 @@ describe.skipIf(!browsers().includes("chromium"))("the report in other lights", 
   test("axe finds nothing in what the engine has answered: a check, and a text of one's own", async () => {
     const visit = await visitor.open(await fileOf("mini"));
     const { page } = visit;
+    await page.$eval("#check .primary", (button) => (button as HTMLElement).click());
     await page.type("#own textarea", "The first sentence of a text. The second is a little longer than that.");
-    await page.click("#check .primary");
     await page.waitForSelector("#own .own-chunks li", { timeout: 60_000 });
     await page.waitForSelector("#check .banner", { timeout: 60_000 });
     await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
