@@ -2,7 +2,9 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Page } from "puppeteer-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from "vitest";
 import type { Site } from "../page/site.ts";
+import { browsers, Visitor, type Visit } from "./browsers.ts";
 import { dataOf } from "./person.ts";
 import { serve } from "./serve.ts";
 
@@ -16,6 +18,30 @@ export const held = (folder: string | undefined): Site => (folder === undefined 
 /** A report's address, and how to take it away again. */
 export async function address(way: Way, folder: string): Promise<{ address: string; close: () => Promise<void> }> {
   return way === "http" ? serve(folder) : { address: pathToFileURL(join(folder, "index.html")).href, close: async () => undefined };
+}
+
+/** The same tests of one report in every browser and over both ways; the page is opened anew for each. Whatever a test did, the page has complained of nothing and asked nobody else. */
+export function inEveryWay(part: string, folder: string, tests: (reading: { page: Page }) => void): void {
+  describe.each(browsers())(`${part}, in %s`, (name) => {
+    let visitor: Visitor;
+    beforeAll(async () => void (visitor = await Visitor.start(name)));
+    afterAll(() => visitor.close());
+
+    describe.each(WAYS)("over %s", (way) => {
+      const reading = {} as { page: Page };
+      let visit: Visit, close: () => Promise<void>;
+      beforeAll(async () => {
+        const report = await address(way, folder);
+        close = report.close;
+        visit = await visitor.open(report.address);
+        reading.page = visit.page;
+      });
+      beforeEach(() => visit.go());
+      afterEach(() => expect([visit.complaints, visit.elsewhere]).toEqual([[], []]));
+      afterAll(() => close());
+      tests(reading);
+    });
+  });
 }
 
 /** The words of the first element, of every element that a selector finds. */

@@ -215,11 +215,24 @@ def scored(paper: Paper) -> list[tuple[Question, Mapped]]:
 def ask_paper(log: Log, paper: Paper, protocol: Protocol) -> PaperFigures:
     """Everything about one paper. A reply of the wrong shape shows as an error that the caller names."""
     asked = scored(paper)
-    ids = [question.id for question, _ in asked]
-    evidence = [mapped for _, mapped in asked]
     done = cut(log, paper, protocol)
     sizes = index(log, paper, done, protocol)
     rankings = rank(log, paper, done, [question.text for question, _ in asked], protocol)
+    return counted(log, paper, protocol, done, rankings, sizes)
+
+
+def counted(
+    log: Log,
+    paper: Paper,
+    protocol: Protocol,
+    done: Cut,
+    rankings: Mapping[str, list[list[int]]],
+    sizes: Mapping[str, IndexFigures],
+) -> PaperFigures:
+    """What comes after cutting and ranking: the contexts, what they cover, and the figures of each question."""
+    asked = scored(paper)
+    ids = [question.id for question, _ in asked]
+    evidence = [mapped for _, mapped in asked]
     wished = wishes(len(asked), protocol)
     filled = list(zip(wished, fill(log, done, rankings, wished, ids), strict=True))
     covered = cover(log, paper, done.outline, filled, evidence, ids, protocol.minimum)

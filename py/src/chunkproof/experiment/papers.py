@@ -244,9 +244,11 @@ def _built(
     kept = [(text, section) for text, section in texts if not is_white(text)]
     if not kept:
         raise Problem(f"{where} has no text at all: leave it out, or give its abstract or a section with a paragraph")
-    seen = [question.id for question in questions]
-    if twice := next((each for each in seen if seen.count(each) > 1), None):
-        raise Problem(f"{where}: the question id {twice!r} is there twice")
+    seen: set[str] = set()
+    for question in questions:
+        if question.id in seen:
+            raise Problem(f"{where}: the question id {question.id!r} is there twice")
+        seen.add(question.id)
     text, placed = _joined(kept)
     filled = {section for _, section in kept}
     paper = Paper(

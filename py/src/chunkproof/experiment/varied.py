@@ -11,10 +11,9 @@ from dataclasses import replace
 
 from chunkproof.experiment import asking
 from chunkproof.experiment.asking import Cut, Log
-from chunkproof.experiment.figures import PaperFigures, QuestionFigures, QuestionResult
+from chunkproof.experiment.figures import PaperFigures
 from chunkproof.experiment.papers import JOINT, Paper, Paragraph, is_white
 from chunkproof.experiment.protocol import Protocol
-from chunkproof.experiment.scoring import score
 
 Cutter = Callable[[Log, Paper, Protocol], Cut]
 Ranker = Callable[[Log, Paper, Cut, Sequence[str], Protocol], dict[str, list[list[int]]]]
@@ -27,26 +26,9 @@ def ask_varied(
     asked = asking.scored(paper)
     if not asked:
         return PaperFigures(paper.id, paper.sha256, log.digest(), 0, 0, {}, ())
-    ids, evidence = [question.id for question, _ in asked], [mapped for _, mapped in asked]
     done = cutter(log, paper, protocol)
     rankings = ranker(log, paper, done, [question.text for question, _ in asked], protocol)
-    wished = asking.wishes(len(asked), protocol.without_top_k())
-    filled = list(zip(wished, asking.fill(log, done, rankings, wished, ids), strict=True))
-    covered = asking.cover(log, paper, done.outline, filled, evidence, ids, protocol.minimum)
-    figures: list[dict[tuple[str, int], QuestionFigures]] = [{} for _ in ids]
-    for (wish, context), replies in zip(filled, covered, strict=True):
-        figures[wish.question][wish.policy, wish.limit] = score(
-            paper, done.outline, context, evidence[wish.question], replies
-        )
-    return PaperFigures(
-        paper.id,
-        paper.sha256,
-        log.digest(),
-        len(done.outline.tokens),
-        done.outline.sums[-1],
-        {},
-        tuple(QuestionResult(name, each) for name, each in zip(ids, figures, strict=True)),
-    )
+    return asking.counted(log, paper, protocol.without_top_k(), done, rankings, {})
 
 
 def with_headings(paper: Paper) -> Paper:
